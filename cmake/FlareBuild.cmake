@@ -1,0 +1,46 @@
+# Flags of every target of ours: the language, the warnings, the sanitizers.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+
+find_package(Threads REQUIRED)
+
+add_library(flare_flags INTERFACE)
+target_compile_options(flare_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror>)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  target_compile_options(flare_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
+endif()
+if(FLARE_SANITIZE)
+  # Every object of the program is instrumented, the generated C of llhttp too.
+  add_compile_options(-fsanitize=${FLARE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${FLARE_SANITIZE})
+endif()
+
+# flare_test(NAME name LABEL label SOURCES files... [LIBS libs...] [TIMEOUT seconds] [WRAP symbols...] [SERIAL])
+# One GoogleTest program; its cases become CTest tests with one label.
+# WRAP: system calls that the program replaces at link time (--wrap), for fault injection.
+function(flare_test)
+  cmake_parse_arguments(T "SERIAL" "NAME;LABEL;TIMEOUT" "SOURCES;LIBS;WRAP" ${ARGN})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 60)
+  endif()
+  if(FLARE_SANITIZE)
+    math(EXPR T_TIMEOUT "${T_TIMEOUT} * 3")
+  endif()
+  add_executable(${T_NAME} ${T_SOURCES})
+  target_link_libraries(${T_NAME} PRIVATE flare_flags flare_test_support flare::runtime ${T_LIBS} GTest::gtest GTest::gtest_main)
+  foreach(symbol IN LISTS T_WRAP)
+    target_link_options(${T_NAME} PRIVATE -Wl,--wrap=${symbol})
+  endforeach()
+  set(extra "")
+  if(T_SERIAL)
+    set(extra RUN_SERIAL TRUE)
+  endif()
+  gtest_discover_tests(${T_NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT} ${extra})
+endfunction()

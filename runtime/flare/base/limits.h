@@ -1,0 +1,42 @@
+// limits.h: every bound of the runtime, in one place.                                 Public header.
+// Threads:    constants.
+// Owns:       nothing.
+// Bounds:     these.
+// Errors:     none.
+// Ordering:   none.
+// Invariants: every queue, loop, batch and wait of runtime/ takes its number from here or from an option.
+// Not here:   limits of HTTP messages (http/http_config.h).
+// Source:     own design; seeds for workers, capacity, threshold and the poll cap.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "flare/base/abi.h"
+
+namespace flare::inline FLARE_ABI::limits {
+
+using std::chrono::milliseconds;
+
+inline constexpr int kMinWorkers = 1;
+inline constexpr int kMaxWorkers = 256;
+inline constexpr int kDefaultHandoffCapacity = 64;
+inline constexpr int kDefaultStealThreshold = 4;
+inline constexpr int kDefaultMaxEvents = 64;         // Reactor::poll
+inline constexpr int kLoopMaxEvents = 512;           // the serving loop's batch
+inline constexpr int kAcceptBudget = 64;             // accepts of one worker in one tick
+inline constexpr int kDefaultBacklog = 1024;         // the kernel caps it at net.core.somaxconn
+inline constexpr int kTurnsPerTick = 16;             // turns of a connection that has work without a new event
+inline constexpr milliseconds kPollCap{100};         // longest sleep of a worker
+inline constexpr milliseconds kStuckAfter{100};      // heartbeat age at which an awake worker is no target
+inline constexpr milliseconds kTakeBackAfter{1000};  // a token that waited this long goes back to its donor
+inline constexpr milliseconds kMaxGrace{50};         // of draining: min(this, timeout / 4)
+inline constexpr milliseconds kJoinGrace{100};       // from cut to "stuck"
+inline constexpr milliseconds kAcceptRetryMin{10};   // pause at EMFILE and its kin, doubling
+inline constexpr milliseconds kAcceptRetryMax{100};
+inline constexpr milliseconds kLingerTotal{2000};       // FIN to close, at most
+inline constexpr milliseconds kLingerQuiet{500};        // FIN to close, without a byte from the peer
+inline constexpr std::size_t kLingerBytes = 1 << 20;    // discarded at most
+inline constexpr std::size_t kScratchBytes = 64 << 10;  // read buffer that a worker's connections share
+
+}  // namespace flare::inline FLARE_ABI::limits

@@ -1,0 +1,66 @@
+// worker_context.h: what a frontend gets for one worker.                              Public header.
+// Threads:    the worker, but where a member says otherwise.
+// Owns:       shares what its worker can still touch after it was detached.
+// Bounds:     none.
+// Errors:     none.
+// Ordering:   none.
+// Invariants: INV-11, INV-16: the cells live as long as any worker that can reach them.
+// Not here:   the loop (serving_loop.h), threads (scheduler/).
+// Source:     seeds, flare.runtime.scheduler (Frontend::run_worker).
+#pragma once
+
+#include <vector>
+
+#include "flare/base/abi.h"
+#include "flare/base/sync.h"
+#include "flare/handoff/worker_handoff_pool.h"
+#include "flare/net/listener.h"
+#include "flare/reactor/waker.h"
+#include "flare/worker/serving_options.h"
+#include "flare/worker/stop_cell.h"
+#include "flare/worker/worker_stats.h"
+
+namespace flare::inline FLARE_ABI {
+
+class Protocol;
+
+// All that the workers of one scheduler share; whoever can touch it holds it.
+struct WorkerShared {
+  WorkerShared(const HandoffPolicy& policy, int workers, const ServingOptions& serving)
+      : pool(policy, workers, serving.max_connections), options(serving) {}
+
+  StopCell stop;
+  WorkerHandoffPool pool;
+  ServingOptions options;
+  std::vector<Shared<Waker>> wakers;                     // one per worker, fixed before the first thread
+  std::vector<Shared<WorkerStats>> stats;                // one per worker
+  std::vector<std::vector<Shared<Listener>>> listeners;  // [worker][address]; shared ones stand in each row
+  void report(std::string_view line) const;              // any thread
+};
+
+class WorkerContext {
+ public:
+  WorkerContext(Shared<WorkerShared> shared, int id) : shared_(std::move(shared)), id_(id) {}
+
+  int id() const { return id_; }
+  int worker_count() const { return shared_->pool.size(); }
+  const std::vector<Shared<Listener>>& listeners() const { return shared_->listeners[static_cast<std::size_t>(id_)]; }
+  StopCell& stop_cell() const { return shared_->stop; }
+  WorkerHandoffPool& pool() const { return shared_->pool; }
+  HandoffQueue& queue() const { return shared_->pool.queue(id_); }
+  const Shared<Waker>& waker() const { return shared_->wakers[static_cast<std::size_t>(id_)]; }
+  WorkerStats& stats() const { return *shared_->stats[static_cast<std::size_t>(id_)]; }
+  const ServingOptions& options() const { return shared_->options; }
+  const Shared<WorkerShared>& shared() const { return shared_; }
+
+  // Runs the serving loop on protocol until this worker has stopped: accept, hand off, adopt, serve, drain.
+  // Throws what ended the loop (NetworkError of a poll); by then everything the worker held was passed on or
+  // closed.
+  void serve(Protocol& protocol);
+
+ private:
+  Shared<WorkerShared> shared_;
+  int id_;
+};
+
+}  // namespace flare::inline FLARE_ABI

@@ -1,0 +1,87 @@
+// worker_stats.h: what one worker has done so far, readable by any thread while it serves.   Public header.
+// Threads:    counters: written by the owning worker, read by any. error text: any.
+// Owns:       its cells.
+// Bounds:     fixed size; the error text is cut at 512 bytes.
+// Errors:     none.
+// Ordering:   counters are relaxed stores of the single writer: a reader may see them some events late; after
+// the
+//             worker was joined a reader sees all. heartbeat is a release store.
+// Invariants: INV-22; per worker accepted + received = finished + handed_out + cut + left.
+// Not here:   the report (scheduler/shutdown_report.h).
+// Source:     seeds, flare.runtime.scheduler (stats cell).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "flare/base/abi.h"
+#include "flare/base/sync.h"
+#include "flare/base/time.h"
+#include "flare/worker/connection.h"
+
+namespace flare::inline FLARE_ABI {
+
+inline constexpr std::size_t kCloseReasons = static_cast<std::size_t>(CloseReason::kCount_);
+
+// The values at one moment.
+struct WorkerSnapshot {
+  std::uint64_t accepted = 0;
+  std::uint64_t received = 0;
+  std::uint64_t handed_out = 0;
+  std::uint64_t refused = 0;   // pushes that a peer refused; the connection was served here
+  std::uint64_t finished = 0;  // sum of by_reason
+  std::array<std::uint64_t, kCloseReasons> by_reason{};
+  std::uint64_t cut = 0;
+  std::uint64_t timed_out = 0;  // the part of cut that cutting itself did, not a crash
+  std::uint64_t drained = 0;    // the part of finished after draining was seen and before cut
+  std::uint64_t live = 0;       // connections in the worker's table now, lingering ones too
+  std::uint64_t requests = 0;   // counted by the protocol
+  std::uint64_t ticks = 0;
+  std::uint64_t wakes_sent = 0;
+  std::uint64_t wakes_skipped = 0;  // the target was provably awake
+  std::uint64_t stale_events = 0;
+  std::uint64_t accept_errors = 0;
+  std::uint64_t accept_pauses = 0;
+  std::uint64_t passed_on = 0;   // waits on a shared listener passed to a peer
+  std::uint64_t taken_back = 0;  // the part of received that came back from a stuck peer
+  std::uint64_t queued = 0;      // tokens in its queue now
+  std::int64_t heartbeat_age_ms = 0;
+  bool sleeping = false;
+  bool crashed = false;
+  std::string error;  // of a crashed worker
+};
+
+// One counter: a single writer, any reader.
+class Counter {
+ public:
+  void add(std::uint64_t n = 1) {
+    // Relaxed: one writer, and a reader needs no other memory than this number.
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  void set(std::uint64_t n) { value_.store(n, std::memory_order_relaxed); }
+  std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  Atomic<std::uint64_t> value_{0};
+};
+
+struct alignas(128) WorkerStats {
+  Counter accepted, received, handed_out, refused, cut, timed_out, drained, live, requests, ticks;
+  Counter wakes_sent, wakes_skipped, stale_events, accept_errors, accept_pauses, passed_on, taken_back;
+  std::array<Counter, kCloseReasons> finished;
+  Counter handler_errors;  // by the protocol: handlers that threw, whether or not the connection survived
+
+  // The crashing worker, once. Text longer than 512 bytes is cut.
+  void set_crashed(std::string text) FLARE_EXCLUDES(mutex_);
+  bool crashed() const { return crashed_.load(std::memory_order_acquire); }
+  std::string error() const FLARE_EXCLUDES(mutex_);
+
+ private:
+  Atomic<bool> crashed_{false};  // release after the text is there, acquire in crashed()
+  mutable Mutex mutex_;
+  std::string error_ FLARE_GUARDED_BY(mutex_);
+};
+
+}  // namespace flare::inline FLARE_ABI
