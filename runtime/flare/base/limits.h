@@ -24,6 +24,8 @@ inline constexpr int kDefaultHandoffCapacity = 64;
 inline constexpr int kDefaultStealThreshold = 4;
 inline constexpr int kDefaultMaxEvents = 64;         // Reactor::poll
 inline constexpr int kLoopMaxEvents = 512;           // the serving loop's batch
+inline constexpr int kMaxPollEvents = 4096;          // Reactor::poll gives no more, whatever it is asked for
+inline constexpr int kStaleKeys = 8;                 // stale registrations that a Reactor remembers before it rebuilds
 inline constexpr int kAcceptBudget = 64;             // accepts of one worker in one tick
 inline constexpr int kDefaultBacklog = 1024;         // the kernel caps it at net.core.somaxconn
 inline constexpr int kTurnsPerTick = 16;             // turns of a connection that has work without a new event
@@ -34,9 +36,10 @@ inline constexpr milliseconds kMaxGrace{50};         // of draining: min(this, t
 inline constexpr milliseconds kJoinGrace{100};       // from cut to "stuck"
 inline constexpr milliseconds kAcceptRetryMin{10};   // pause at EMFILE and its kin, doubling
 inline constexpr milliseconds kAcceptRetryMax{100};
-inline constexpr milliseconds kLingerTotal{2000};       // FIN to close, at most
-inline constexpr milliseconds kLingerQuiet{500};        // FIN to close, without a byte from the peer
-inline constexpr std::size_t kLingerBytes = 1 << 20;    // discarded at most
-inline constexpr std::size_t kScratchBytes = 64 << 10;  // read buffer that a worker's connections share
+inline constexpr milliseconds kLingerTotal{2000};        // FIN to close, at most
+inline constexpr milliseconds kLingerQuiet{500};         // FIN to close, without a byte from the peer
+inline constexpr std::size_t kLingerBytes = 1 << 20;     // discarded at most
+inline constexpr std::size_t kScratchBytes = 64 << 10;   // read buffer that a worker's connections share
+inline constexpr std::size_t kReadFileBytes = 64 << 10;  // of one file of the system (cgroup limits)
 
 }  // namespace flare::inline FLARE_ABI::limits

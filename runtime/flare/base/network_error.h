@@ -2,9 +2,11 @@
 // Threads:    a value type.
 // Owns:       its text.
 // Bounds:     none.
-// Errors:     is one. code() holds the errno, operation() the call, what() both and the value that was
-// refused. Ordering:   none. Invariants: none. Not here:   would-block, full and empty: those are values,
-// never exceptions. Source:     seeds, "Raises NetworkError".
+// Errors:     is one. code() holds the errno, operation() the call, what() both and the value that was refused.
+// Ordering:   none.
+// Invariants: none.
+// Not here:   would-block, full and empty: those are values, never exceptions (base/result.h).
+// Source:     seeds, "Raises NetworkError".
 #pragma once
 
 #include <string>
@@ -16,8 +18,7 @@ namespace flare::inline FLARE_ABI {
 
 class NetworkError : public std::system_error {
  public:
-  // error: an errno value. operation: the call or method. detail: the value and what was expected; may be
-  // empty.
+  // error: an errno value. operation: the call or method. detail: the value and what was expected; may be empty.
   NetworkError(int error, const std::string& operation, const std::string& detail = {})
       : std::system_error(error, std::generic_category(), detail.empty() ? operation : operation + ": " + detail),
         operation_(operation) {}

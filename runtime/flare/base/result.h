@@ -2,10 +2,11 @@
 // Threads:    a value type; no sharing.
 // Owns:       its value.
 // Bounds:     none.
-// Errors:     reading the value of a failed result aborts.
+// Errors:     reading the value of a failed result aborts, and so does a failure without an error number.
 // Ordering:   none.
-// Invariants: errno never crosses the door to the system: it is captured into a Result by the statement after
-// the call. Not here:   exceptions (base/network_error.h). Source:     own design.
+// Invariants: errno never crosses the door to the system: the kernel captures it into a Result right after the call.
+// Not here:   exceptions (base/network_error.h).
+// Source:     own design.
 #pragma once
 
 #include <utility>

@@ -1,9 +1,11 @@
-// sync.h: the door to threads: mutex, condition, atomic, thread, shared pointer, environment.   Public
-// header. Threads:    each type says so. Owns:       a Thread owns its thread until join or detach. Bounds:
-// none. Errors:     Thread::start returns the error number; nothing else fails. Ordering:   Mutex: unlock
-// happens before the next lock. Thread: start happens before the body, the body before join. Invariants: the
-// only file of runtime/ that names std::mutex, std::atomic, std::thread or getenv, so that the model
-//             build can put a controlled scheduler behind every one of them.
+// sync.h: the door to threads: mutex, condition, atomic, thread, environment.         Public header.
+// Threads:    each type says so.
+// Owns:       a Thread owns its thread until join or detach.
+// Bounds:     none.
+// Errors:     Thread::start returns the error number; a misused handle aborts; nothing else fails.
+// Ordering:   Mutex: unlock happens before the next lock. Thread: start happens before the body, the body before join.
+// Invariants: the only file of runtime/ (with its .cpp) that names std::mutex, std::atomic, std::thread or getenv, so
+//             that the model build can put a controlled scheduler behind every one of them.
 // Not here:   descriptors, clocks, randomness (kernel/system_kernel.h).
 // Source:     own design.
 #pragma once
@@ -100,6 +102,12 @@ std::optional<std::string> read_environment(const char* name);
 #endif
 
 namespace flare::inline FLARE_ABI {
+
+// A new T that several holders share.
+template <class T, class... Arguments>
+Shared<T> share(Arguments&&... arguments) {
+  return Shared<T>(new T(std::forward<Arguments>(arguments)...));
+}
 
 // Holds a Mutex for a scope.
 class FLARE_SCOPED_CAPABILITY MutexLock {

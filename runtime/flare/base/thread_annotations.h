@@ -2,9 +2,11 @@
 // Threads:    none.
 // Owns:       nothing.
 // Bounds:     none.
-// Errors:     clang with -Wthread-safety reports a broken promise when it compiles. Other compilers see
-// nothing. Ordering:   none. Invariants: none. Not here:   the capabilities themselves (base/sync.h,
-// base/thread_role.h). Source:     own design.
+// Errors:     clang with -Wthread-safety reports a broken promise when it compiles. Other compilers see nothing.
+// Ordering:   none.
+// Invariants: none.
+// Not here:   the capabilities themselves (base/sync.h, base/thread_role.h).
+// Source:     own design.
 #pragma once
 
 #if defined(__clang__)

@@ -1,8 +1,11 @@
-// epoll_kernel.h: Linux behind the Kernel concept: epoll, eventfd, sockets, affinity, clocks.   Public
-// header. Threads:    any; every function is one system call on what the caller owns. wake_signal: signal
-// handlers too. Owns:       nothing. Bounds:     poller_wait translates at most max events; read_file reads
-// at most 64 KiB. Errors:     the errno of the call, captured by the next statement. Ordering:   as the
-// kernel gives it. Invariants: INV-18, INV-20. Not here:   what to do about an error (reactor/, worker/).
+// epoll_kernel.h: Linux behind the Kernel concept: epoll, eventfd, sockets, affinity, clocks.   Public header.
+// Threads:    any; every function is one system call on what the caller owns. wake_signal: signal handlers too.
+// Owns:       nothing.
+// Bounds:     poller_wait gives at most max events; read_file reads at most limits::kReadFileBytes.
+// Errors:     the errno of the call, captured before anything else runs.
+// Ordering:   as the kernel gives it.
+// Invariants: INV-18, INV-20.
+// Not here:   what to do about an error (reactor/, worker/).
 // Source:     seeds, flare.runtime.reactor; epoll_ctl(2): EPOLLEXCLUSIVE with EPOLLRDHUP is EINVAL.
 #pragma once
 

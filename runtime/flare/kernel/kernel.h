@@ -4,9 +4,9 @@
 // Bounds:     each call does one system call and never retries it.
 // Errors:     the errno of the call, captured at once. EINTR and EAGAIN are returned like any other.
 // Ordering:   wake_signal happens before the poller_wait that reports it.
-// Invariants: INV-10, INV-18, INV-20 rest on this contract; the suite kernel_contract runs it on every
-// backend. Not here:   policy: retries, translation of tokens, back-off (reactor/, worker/). Source: seeds,
-// flare.runtime.reactor; epoll(7), eventfd(2), listen(2), accept(2), tcp(7).
+// Invariants: INV-10, INV-18, INV-20 rest on this contract; the suite kernel_contract runs it on every backend.
+// Not here:   policy: retries, translation of tokens, back-off (reactor/, worker/).
+// Source:     seeds, flare.runtime.reactor; epoll(7), eventfd(2), listen(2), accept(2), tcp(7).
 //
 // What is promised                                  | what is not
 // --------------------------------------------------|----------------------------------------------------------
@@ -14,6 +14,7 @@
 // exclusive: an add that took effect is exclusive   | balance: the same waiter may be woken each time
 // a number is the lowest free one                   | that a closed number leaves a poller while a dup lives
 // close() frees the number even when it fails       | that close() reports anything useful
+// a disabled listener refuses and keeps its number  | that it stays silent in a poller that still holds it
 #pragma once
 
 #include <sys/socket.h>

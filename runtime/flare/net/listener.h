@@ -54,8 +54,8 @@ class Listener {
 
 // One listener that all workers serve.
 Shared<Listener> bind_shared(const SocketAddress& address, const ListenerOptions& options);
-// count listeners on one address, one for each worker. A busy port fails even though SO_REUSEPORT would hide
-// it, unless options.share_port says that sharing is meant. Port 0 is resolved once.
+// count listeners on one address, one for each worker. A busy port fails even though SO_REUSEPORT would hide it,
+// unless options.share_port says that sharing is meant. Port 0 is resolved once. A failure leaves nothing open.
 std::vector<Shared<Listener>> bind_reuseport(const SocketAddress& address, int count, const ListenerOptions& options);
 
 }  // namespace flare::inline FLARE_ABI
