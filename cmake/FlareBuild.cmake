@@ -21,6 +21,12 @@ if(FLARE_SANITIZE)
   add_link_options(-fsanitize=${FLARE_SANITIZE})
 endif()
 
+if(FLARE_COVERAGE)
+  # Atomic updates: counters of code that several threads run stay right.
+  add_compile_options(--coverage -fprofile-update=atomic)
+  add_link_options(--coverage)
+endif()
+
 # flare_test(NAME name LABEL label SOURCES files... [LIBS libs...] [TIMEOUT seconds] [WRAP symbols...] [SERIAL])
 # One GoogleTest program; its cases become CTest tests with one label.
 # WRAP: system calls that the program replaces at link time (--wrap), for fault injection.
