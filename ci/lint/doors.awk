@@ -1,5 +1,6 @@
 function offence(door, text) { gsub(/^[ \t]+/, "", text); printf "%s:%d: only %s may name this: %s\n", FILENAME, FNR, door, text; bad = 1 }
 FNR == 1 { sync = FILENAME ~ /flare\/base\/sync\.(h|cpp)$/; kernel = FILENAME ~ /flare\/kernel\// }
+kernel { gsub(/::pthread_(sigmask|setaffinity_np|getaffinity_np)/, "::") }  # of the calling thread, for a system call's sake
 !sync && /(^|[^A-Za-z0-9_])(std::(recursive_|shared_|timed_)?mutex|std::atomic|std::j?thread|std::this_thread|std::condition_variable|std::(lock_guard|unique_lock|scoped_lock|shared_lock|async|future|promise|counting_semaphore|binary_semaphore|barrier|latch)|pthread_[a-z]|getenv|secure_getenv|setenv)/ { offence("base/sync.*", $0) }
 !sync && /#[ \t]*include[ \t]*<(mutex|shared_mutex|atomic|thread|condition_variable|future|semaphore|barrier|latch|pthread.h|threads.h)>/ { offence("base/sync.*", $0) }
 !kernel && /(^|[^A-Za-z0-9_])(epoll_(create|create1|ctl|wait|pwait|pwait2)|eventfd|kqueue|io_uring[a-z_]*|steady_clock|system_clock|high_resolution_clock|clock_gettime|gettimeofday|nanosleep|usleep|std::random_device|getrandom|sched_(set|get)affinity)([^A-Za-z0-9_]|$)/ { offence("kernel/", $0) }
