@@ -1,18 +1,21 @@
 // handoff_queue.h: bounded queue of opaque tokens from any worker to one owner.       Public header.
-// Threads:    push, size, close_and_drain, counters: any thread. pop, drain: the owning worker.
+// Threads:    push, size, close_and_drain, counters: any thread. pop, drain: the owning worker. Moves: no other use.
 // Owns:       nothing. A token is a number; whoever pops it must adopt or close the fd that it names.
-// Bounds:     capacity tokens, memory fixed at construction.
-// Errors:     push returns false when full or closed. Nothing throws after construction, but drain() that
-// returns a new
-//             vector (std::bad_alloc, and then nothing was taken).
+// Bounds:     capacity tokens, memory fixed at construction. Capacity 0 refuses every push.
+// Errors:     push returns false when full or closed. The constructor throws NetworkError(EINVAL): negative capacity.
+//             Later only drain() and close_and_drain(), which return a new vector, and a drain(out) whose vector must
+//             grow can throw (std::bad_alloc, and then nothing was taken or closed).
 // Ordering:   what happened before a successful push is visible to the thread whose pop returns that token.
 // Invariants: INV-01, INV-02, INV-03, INV-07.
 // Not here:   waking the owner (Waker), choosing it (WorkerHandoffPool).
 // Source:     seeds, flare.runtime.handoff.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "flare/base/abi.h"
@@ -21,11 +24,84 @@
 
 namespace flare::inline FLARE_ABI {
 
-class HandoffQueue {
+class alignas(64) HandoffQueue {
  public:
   HandoffQueue();
   explicit HandoffQueue(int capacity);
-  // ... to be completed.
+  // The source is left empty, closed and with capacity 0. What is assigned to must be empty: its tokens would be lost.
+  HandoffQueue(HandoffQueue&& other) noexcept;
+  HandoffQueue& operator=(HandoffQueue&& other) noexcept;
+
+  // Any thread. False: full or closed; the caller keeps the token. Never waits for room.
+  bool push(std::int64_t token);
+  // The owner. The oldest token; nothing when empty.
+  std::optional<std::int64_t> pop();
+  // The owner. All tokens, oldest first. The second form clears out and reuses its memory.
+  std::vector<std::int64_t> drain();
+  void drain(std::vector<std::int64_t>& out);
+  // Any thread. Of all callers exactly one gets each token; every later push is refused.
+  std::vector<std::int64_t> close_and_drain();
+
+  // Any thread. size and is_closed take no lock: what they say may be old when the caller reads it.
+  std::size_t size() const { return count_.load(std::memory_order_acquire); }
+  bool is_closed() const { return closed_.load(std::memory_order_acquire); }
+  std::size_t capacity() const { return capacity_; }
+  // Any thread. pushes - pops = size under one hold of the lock; close_and_drain counts what it takes as pops.
+  std::uint64_t pushes() const;
+  std::uint64_t pops() const;
+  std::uint64_t refused() const;
+
+  // --- Internal, for WorkerHandoffPool: a step of the caller's under the queue's lock. None may call the queue.
+  // admit(count): may one more token join count others? Asked only if there is room; false refuses the push.
+  template <class Admit>
+  bool push_if(std::int64_t token, Admit&& admit) {
+    const MutexLock lock(mutex_);
+    if (closed_.load(std::memory_order_relaxed) || is_full() || !admit(count_now())) return refuse();
+    put(token);
+    return true;
+  }
+  // on_taken(n): n tokens are about to leave, also for n = 0. It runs before size() falls.
+  template <class OnTaken>
+  void drain_with(std::vector<std::int64_t>& out, OnTaken&& on_taken) {
+    make_room(out);
+    const MutexLock lock(mutex_);
+    make_room(out);
+    on_taken(count_now());
+    take_all(out);
+  }
+  // Returns step(count, closed).
+  template <class Step>
+  auto under_lock(Step&& step) {
+    const MutexLock lock(mutex_);
+    return step(count_now(), closed_.load(std::memory_order_relaxed));
+  }
+
+ private:
+  void make_room(std::vector<std::int64_t>& out) const;
+  bool is_full() const FLARE_REQUIRES(mutex_) { return count_now() == capacity_; }
+  // Relaxed: the lock's holder is the only writer.
+  std::uint32_t count_now() const FLARE_REQUIRES(mutex_) { return count_.load(std::memory_order_relaxed); }
+  bool refuse() FLARE_REQUIRES(mutex_);
+  void put(std::int64_t token) FLARE_REQUIRES(mutex_);
+  std::int64_t take() FLARE_REQUIRES(mutex_);
+  void take_all(std::vector<std::int64_t>& out) FLARE_REQUIRES(mutex_);
+  void steal_from(HandoffQueue& other) noexcept;
+
+  // One cache line: what every push and pop touches.
+  mutable Mutex mutex_;
+  std::uint32_t head_ FLARE_GUARDED_BY(mutex_) = 0;  // the next slot to leave
+  std::uint32_t tail_ FLARE_GUARDED_BY(mutex_) = 0;  // the next slot to fill
+  std::uint32_t capacity_;                           // constant but for moves
+  // Written under the lock (release), read without it by size() (acquire): who sees a smaller count sees what
+  // on_taken did before.
+  Atomic<std::uint32_t> count_{0};
+  // Written under the lock (release), read without it by is_closed() (acquire): a hint; push asks under the lock.
+  Atomic<bool> closed_{false};
+
+  alignas(64) std::unique_ptr<std::int64_t[]> slots_ FLARE_GUARDED_BY(mutex_);
+  std::uint64_t pushes_ FLARE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t pops_ FLARE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t refused_ FLARE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace flare::inline FLARE_ABI

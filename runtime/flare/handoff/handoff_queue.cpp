@@ -1,0 +1,130 @@
+#include "flare/handoff/handoff_queue.h"
+
+#include <cerrno>
+#include <string>
+
+#include "flare/base/assert.h"
+#include "flare/base/network_error.h"
+
+namespace flare::inline FLARE_ABI {
+
+namespace {
+
+std::uint32_t checked(int capacity) {
+  if (capacity < 0) {
+    throw NetworkError(EINVAL, "HandoffQueue", "capacity is " + std::to_string(capacity) + ", expected 0 or more");
+  }
+  return static_cast<std::uint32_t>(capacity);
+}
+
+}  // namespace
+
+HandoffQueue::HandoffQueue() : HandoffQueue(limits::kDefaultHandoffCapacity) {}
+
+HandoffQueue::HandoffQueue(int capacity)
+    : capacity_(checked(capacity)), slots_(std::make_unique<std::int64_t[]>(capacity_)) {}
+
+HandoffQueue::HandoffQueue(HandoffQueue&& other) noexcept : capacity_(0) {
+  steal_from(other);
+}
+
+HandoffQueue& HandoffQueue::operator=(HandoffQueue&& other) noexcept {
+  if (this == &other) return *this;
+  FLARE_ASSERT(size() == 0, "a queue that holds tokens is overwritten: what they name would leak");
+  steal_from(other);
+  return *this;
+}
+
+void HandoffQueue::steal_from(HandoffQueue& other) noexcept {
+  const MutexLock lock(mutex_);
+  const MutexLock other_lock(other.mutex_);
+  slots_ = std::move(other.slots_);
+  capacity_ = std::exchange(other.capacity_, 0);
+  head_ = std::exchange(other.head_, 0);
+  tail_ = std::exchange(other.tail_, 0);
+  pushes_ = std::exchange(other.pushes_, 0);
+  pops_ = std::exchange(other.pops_, 0);
+  refused_ = std::exchange(other.refused_, 0);
+  count_.store(other.count_now(), std::memory_order_release);
+  other.count_.store(0, std::memory_order_release);
+  closed_.store(other.closed_.load(std::memory_order_relaxed), std::memory_order_release);
+  other.closed_.store(true, std::memory_order_release);
+}
+
+bool HandoffQueue::push(std::int64_t token) {
+  return push_if(token, [](std::uint32_t) { return true; });
+}
+
+std::optional<std::int64_t> HandoffQueue::pop() {
+  const MutexLock lock(mutex_);
+  if (count_now() == 0) return std::nullopt;
+  return take();
+}
+
+std::vector<std::int64_t> HandoffQueue::drain() {
+  std::vector<std::int64_t> out;
+  drain(out);
+  return out;
+}
+
+void HandoffQueue::drain(std::vector<std::int64_t>& out) {
+  drain_with(out, [](std::uint32_t) {});
+}
+
+std::vector<std::int64_t> HandoffQueue::close_and_drain() {
+  std::vector<std::int64_t> out;
+  drain_with(out, [this](std::uint32_t) { closed_.store(true, std::memory_order_release); });
+  return out;
+}
+
+std::uint64_t HandoffQueue::pushes() const {
+  const MutexLock lock(mutex_);
+  return pushes_;
+}
+
+std::uint64_t HandoffQueue::pops() const {
+  const MutexLock lock(mutex_);
+  return pops_;
+}
+
+std::uint64_t HandoffQueue::refused() const {
+  const MutexLock lock(mutex_);
+  return refused_;
+}
+
+// Called before the lock is taken, so that the memory is there as a rule, and again under it, where more may wait.
+void HandoffQueue::make_room(std::vector<std::int64_t>& out) const {
+  out.clear();
+  out.reserve(size());
+}
+
+bool HandoffQueue::refuse() {
+  ++refused_;
+  return false;
+}
+
+void HandoffQueue::put(std::int64_t token) {
+  slots_[tail_] = token;
+  if (++tail_ == capacity_) tail_ = 0;
+  ++pushes_;
+  count_.store(count_now() + 1, std::memory_order_release);
+}
+
+std::int64_t HandoffQueue::take() {
+  const std::int64_t token = slots_[head_];
+  if (++head_ == capacity_) head_ = 0;
+  ++pops_;
+  count_.store(count_now() - 1, std::memory_order_release);
+  return token;
+}
+
+void HandoffQueue::take_all(std::vector<std::int64_t>& out) {
+  for (std::uint32_t left = count_now(); left > 0; --left) {
+    out.push_back(slots_[head_]);
+    if (++head_ == capacity_) head_ = 0;
+  }
+  pops_ += out.size();
+  count_.store(0, std::memory_order_release);
+}
+
+}  // namespace flare::inline FLARE_ABI
