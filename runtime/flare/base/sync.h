@@ -24,6 +24,7 @@
 #include "flare_model/sync_model.h"
 #else
 #include <pthread.h>
+#include <sched.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -88,6 +89,7 @@ class Thread {
 
 // A number that no other live thread has.
 using ThreadId = pthread_t;
+inline void yield_thread() { ::sched_yield(); }
 inline ThreadId current_thread_id() {
   return ::pthread_self();
 }

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -79,6 +80,11 @@ class WorkerHandoffPool {
   void publish_heartbeat(int worker, MonoTime now);
   MonoTime heartbeat(int worker) const;  // MonoTime{} when it never published one
   void mark_crashed(int worker);
+  // Any thread. For statistics: they may be old when they are read. 0 and false: no such worker.
+  std::size_t queue_depth(int worker) const { return is_worker(worker) ? queue_of(worker).size() : 0; }
+  bool is_sleeping(int worker) const {
+    return is_worker(worker) && cell(worker).sleep.load(std::memory_order_relaxed) != SleepState::kAwake;
+  }
 
   // --- Sleep. Owner: begin_sleep before a poll that may block; false means that something waits and the poll must not
   // block (the worker then counts as awake). end_sleep after the poll, before the queue is drained. Donor: after the

@@ -1,11 +1,10 @@
-// connection.h: what a protocol supplies for one accepted socket, and what it may ask of the loop.   Public
-// header. Threads:    every call: the worker that owns the connection. Nothing here is shared. Owns: the
-// serving loop owns the socket and the Connection; a Connection owns its protocol state only and never
+// connection.h: what a protocol supplies for one accepted socket, and what it may ask of the loop.   Public header.
+// Threads:    every call: the worker that owns the connection. Nothing here is shared.
+// Owns:       the serving loop owns the socket and the Connection; a Connection owns its protocol state only and never
 //             closes, registers or shuts down the socket.
-// Bounds:     a turn does bounded work (read at most the scratch buffer, answer at most a few requests) and
-// asks for
+// Bounds:     a turn does bounded work (read at most the scratch buffer, answer at most a few requests) and asks for
 //             another one with Step::again; the loop gives other connections their turn in between.
-// Errors:     what a call throws closes this connection (counted as handler_threw), never the worker.
+// Errors:     what a call throws closes this connection (counted as kHandlerThrew), never the worker.
 // Ordering:   none.
 // Invariants: INV-19, INV-21.
 // Not here:   HTTP (http/), accepting (acceptor.h), the loop (serving_loop.h).
@@ -30,6 +29,7 @@ enum class CloseReason : std::uint8_t {
   kProtocolError,  // the peer broke the protocol and was told so
   kHandlerThrew,   // a handler threw after its answer had begun, or a call of Connection threw
   kIdleDrained,    // nothing was asked within the grace of a drain
+  kSetupFailed,    // no memory or no registration for it
   kCount_
 };
 

@@ -9,6 +9,7 @@
 // Source:     own design.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string_view>
 
@@ -21,10 +22,11 @@ namespace flare::inline FLARE_ABI {
 using ErrorSink = std::function<void(std::string_view)>;
 
 struct ServingOptions {
-  int max_connections = 0;                    // per worker, live and lingering; 0: no cap. 0..1'000'000
-  int accept_budget = limits::kAcceptBudget;  // accepts in one tick; 1..65536
-  int max_events = limits::kLoopMaxEvents;    // events in one poll; 1..65536
-  ErrorSink error_sink;                       // empty: stderr, at most 10 lines a second
+  int max_connections = 0;                                // per worker, live and lingering; 0: no cap. 0..1'000'000
+  int accept_budget = limits::kAcceptBudget;              // accepts in one tick; 1..65536
+  int max_events = limits::kLoopMaxEvents;                // events in one poll; 1..65536
+  std::chrono::milliseconds poll_cap = limits::kPollCap;  // longest sleep; negative: none (tests of wakes)
+  ErrorSink error_sink;                                   // empty: stderr, at most 10 lines a second
 };
 
 }  // namespace flare::inline FLARE_ABI

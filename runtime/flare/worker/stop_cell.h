@@ -1,10 +1,9 @@
 // stop_cell.h: the word that stops all workers: running, draining until a deadline, cut.   Public header.
-// Threads:    all of it: any thread. drain_now, cut: a signal handler too (one lock-free word).
+// Threads:    all of it: any thread. request, cut: a signal handler too (one lock-free word).
 // Owns:       nothing.
 // Bounds:     none.
 // Errors:     none.
-// Ordering:   every change is a release (read-modify-write), every read an acquire: what happened before a
-// stop is
+// Ordering:   every change is a release (read-modify-write), every read an acquire: what happened before a stop is
 //             visible to the worker that reads it. Re-read in every iteration of every loop.
 // Invariants: INV-16: the value only ever gets nearer to cut, and the cell outlives whoever can read it.
 // Not here:   waking the workers (every change is followed by a wake of all, scheduler/).

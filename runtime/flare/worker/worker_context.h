@@ -9,13 +9,16 @@
 // Source:     seeds, flare.runtime.scheduler (Frontend::run_worker).
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "flare/base/abi.h"
 #include "flare/base/sync.h"
+#include "flare/base/time.h"
 #include "flare/handoff/worker_handoff_pool.h"
 #include "flare/net/listener.h"
 #include "flare/reactor/waker.h"
+#include "flare/worker/error_reporter.h"
 #include "flare/worker/serving_options.h"
 #include "flare/worker/stop_cell.h"
 #include "flare/worker/worker_stats.h"
@@ -27,15 +30,26 @@ class Protocol;
 // All that the workers of one scheduler share; whoever can touch it holds it.
 struct WorkerShared {
   WorkerShared(const HandoffPolicy& policy, int workers, const ServingOptions& serving)
-      : pool(policy, workers, serving.max_connections), options(serving) {}
+      : pool(policy, workers, serving.max_connections), options(serving), reporter(serving.error_sink) {}
 
   StopCell stop;
   WorkerHandoffPool pool;
-  ServingOptions options;
-  std::vector<Shared<Waker>> wakers;                     // one per worker, fixed before the first thread
-  std::vector<Shared<WorkerStats>> stats;                // one per worker
-  std::vector<std::vector<Shared<Listener>>> listeners;  // [worker][address]; shared ones stand in each row
-  void report(std::string_view line) const;              // any thread
+  const ServingOptions options;
+  ErrorReporter reporter;
+  std::vector<Shared<Waker>> wakers;       // one per worker, fixed before the first thread starts
+  std::vector<Shared<WorkerStats>> stats;  // one per worker, fixed before the first thread starts
+  // [worker][address]; a shared listener stands in each row. Row N is read by worker N, and by the control thread,
+  // which clears it when that worker was joined.
+  std::vector<std::vector<Shared<Listener>>> listeners;
+
+  // Any thread.
+  void report(std::string_view line) noexcept { reporter.report(line); }
+  // Any thread and a signal handler: a wake that nothing skips.
+  void wake_all() const noexcept {
+    for (const Shared<Waker>& waker : wakers) waker->wake();
+  }
+  // Any thread: the worker's counters now. They are read one by one; after the join they are exact.
+  WorkerSnapshot snapshot(int worker, MonoTime now) const;
 };
 
 class WorkerContext {

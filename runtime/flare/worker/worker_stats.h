@@ -1,11 +1,10 @@
 // worker_stats.h: what one worker has done so far, readable by any thread while it serves.   Public header.
-// Threads:    counters: written by the owning worker, read by any. error text: any.
+// Threads:    counters: written by the owning worker, read by any. Error text: any.
 // Owns:       its cells.
 // Bounds:     fixed size; the error text is cut at 512 bytes.
 // Errors:     none.
-// Ordering:   counters are relaxed stores of the single writer: a reader may see them some events late; after
-// the
-//             worker was joined a reader sees all. heartbeat is a release store.
+// Ordering:   counters are relaxed stores of the single writer: a reader may see them some events late; after the
+//             worker was joined a reader sees all.
 // Invariants: INV-22; per worker accepted + received = finished + handed_out + cut + left.
 // Not here:   the report (scheduler/shutdown_report.h).
 // Source:     seeds, flare.runtime.scheduler (stats cell).
@@ -18,7 +17,6 @@
 
 #include "flare/base/abi.h"
 #include "flare/base/sync.h"
-#include "flare/base/time.h"
 #include "flare/worker/connection.h"
 
 namespace flare::inline FLARE_ABI {
@@ -38,6 +36,7 @@ struct WorkerSnapshot {
   std::uint64_t drained = 0;    // the part of finished after draining was seen and before cut
   std::uint64_t live = 0;       // connections in the worker's table now, lingering ones too
   std::uint64_t requests = 0;   // counted by the protocol
+  std::uint64_t handler_errors = 0;
   std::uint64_t ticks = 0;
   std::uint64_t wakes_sent = 0;
   std::uint64_t wakes_skipped = 0;  // the target was provably awake

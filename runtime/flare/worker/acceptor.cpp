@@ -1,0 +1,257 @@
+#include "flare/worker/acceptor.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "flare/base/network_error.h"
+#include "flare/worker/loop_token.h"
+#include "flare/worker/worker_exit.h"
+
+namespace flare::inline FLARE_ABI {
+
+Acceptor::Acceptor(LoopState& loop, ConnectionSet& connections)
+    : loop_(loop),
+      connections_(connections),
+      pool_(loop.context.pool()),
+      stats_(loop.context.stats()),
+      id_(loop.context.id()),
+      listeners_(loop.context.listeners()),
+      registered_(listeners_.size(), false) {
+  const auto workers = static_cast<std::size_t>(pool_.size());
+  wake_marked_.resize(workers, false);
+  take_back_seen_.resize(workers, 0);
+  take_back_armed_.resize(workers, false);
+  wake_.reserve(workers);
+  // One more than the budget: after this nothing in a pass allocates while it holds a descriptor.
+  kept_.reserve(static_cast<std::size_t>(loop.context.options().accept_budget) + 1);
+  for (const Shared<Listener>& listener : listeners_) has_shared_ = has_shared_ || listener->shared();
+}
+
+void Acceptor::open() {
+  open_ = true;
+  register_listeners();
+}
+
+void Acceptor::pass() {
+  if (!open_) return;
+  Sweep result = sweep();
+  if (paused_ == Pause::kNone && (result == Sweep::kAtCap || result == Sweep::kNoResources)) {
+    // Whoever frees from now on sees this worker paused; what was freed before, the second sweep finds.
+    paused_ = result == Sweep::kAtCap ? Pause::kCap : Pause::kResources;
+    stats_.accept_pauses.add();
+    pool_.publish_paused(id_, true);
+    result = sweep();
+    if (result == Sweep::kAtCap || result == Sweep::kNoResources) unregister_listeners();
+  }
+  settle(result);
+  flush_wakes();
+  adopt_kept();
+}
+
+// After a sweep: pauses on, or resumes; and lets no wait of a shared listener end here.
+void Acceptor::settle(Sweep result) {
+  switch (result) {
+    case Sweep::kAtCap:
+      paused_ = Pause::kCap;
+      if (has_shared_) pass_on();
+      return;
+    case Sweep::kNoResources:
+      paused_ = Pause::kResources;
+      arm_retry();
+      if (has_shared_ && retry_after_ == limits::kAcceptRetryMin) pass_on();
+      return;
+    case Sweep::kBudget:
+      if (has_shared_) pass_on();
+      break;
+    case Sweep::kDry:
+      break;
+  }
+  if (paused_ != Pause::kNone) resume();
+}
+
+Acceptor::Sweep Acceptor::sweep() {
+  int budget = loop_.context.options().accept_budget;
+  Sweep worst = Sweep::kDry;
+  const std::size_t count = listeners_.size();
+  if (count > 0) next_listener_ = (next_listener_ + 1) % count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Sweep result = accept_from((next_listener_ + i) % count, budget);
+    worst = std::max(worst, result);
+    if (result != Sweep::kDry) break;
+  }
+  return worst;
+}
+
+Acceptor::Sweep Acceptor::accept_from(std::size_t index, int& budget) {
+  while (budget > 0) {
+    if (!can_place()) return Sweep::kAtCap;
+    --budget;
+    switch (accept_one(index)) {
+      case Outcome::kPlaced:
+      case Outcome::kSkipped:
+        break;
+      case Outcome::kEmpty:
+      case Outcome::kGone:
+        return Sweep::kDry;
+      case Outcome::kNoResources:
+        return Sweep::kNoResources;
+    }
+  }
+  return Sweep::kBudget;
+}
+
+Acceptor::Outcome Acceptor::accept_one(std::size_t index) {
+  const Listener& listener = *listeners_[index];
+  if (listener.is_disabled()) {
+    unregister_listener(index);
+    return Outcome::kGone;
+  }
+  const Result<int> accepted = listener.accept();
+  if (!accepted.ok()) return classify(accepted.error(), index);
+  stats_.accepted.add();
+  place(UniqueFd(accepted.value()), index);
+  return Outcome::kPlaced;
+}
+
+Acceptor::Outcome Acceptor::classify(int error, std::size_t index) {
+  switch (error) {
+    case EAGAIN:
+      return Outcome::kEmpty;
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+      stats_.accept_errors.add();
+      return Outcome::kNoResources;
+    // One connection's misfortune, not the listener's: accept(2), "Error handling", and EPERM of a packet filter.
+    case EINTR:
+    case ECONNABORTED:
+    case EPROTO:
+    case EPERM:
+    case ENETDOWN:
+    case ENOPROTOOPT:
+    case EHOSTDOWN:
+    case ENONET:
+    case EHOSTUNREACH:
+    case EOPNOTSUPP:
+    case ENETUNREACH:
+      stats_.accept_errors.add();
+      return Outcome::kSkipped;
+    default:
+      break;
+  }
+  // EINVAL is what a disabled listener says; the flag may follow a moment later, the stop cell never does.
+  if (error == EINVAL && (listeners_[index]->is_disabled() || !loop_.context.stop_cell().is_running())) {
+    unregister_listener(index);
+    return Outcome::kGone;
+  }
+  throw NetworkError(error, "accept", "listener " + listeners_[index]->address().to_string());
+}
+
+// Placed: pushed to a peer, or kept. From a successful push on, the descriptor is the peer's.
+void Acceptor::place(UniqueFd fd, std::size_t index) {
+  const std::int64_t load = own_load();
+  int target = pool_.choose_handoff_target(id_, load);
+  const int cap = loop_.context.options().max_connections;
+  if (target < 0 && cap > 0 && load >= cap) target = pool_.peek_idle_worker(id_);
+  if (target >= 0) {
+    const HandoffToken token{fd.get(), id_, static_cast<int>(index)};
+    if (pool_.try_handoff(target, token.pack())) {
+      static_cast<void>(fd.release());
+      stats_.handed_out.add();
+      remember_wake(target);
+      arm_take_back(target);
+      return;
+    }
+    stats_.refused.add();
+  }
+  kept_.push_back({std::move(fd), id_});
+  connections_.set_in_hand(kept_.size());
+  pool_.publish_load(id_, static_cast<std::int64_t>(connections_.live() + kept_.size()));
+}
+
+std::int64_t Acceptor::own_load() const {
+  return static_cast<std::int64_t>(connections_.live() + kept_.size()) +
+         static_cast<std::int64_t>(pool_.queue(id_).size());
+}
+
+bool Acceptor::can_place() const {
+  const int cap = loop_.context.options().max_connections;
+  if (cap <= 0) return true;
+  const std::int64_t load = own_load();
+  if (load < cap) return true;
+  // At the cap the worker is over by one at most: that one is what a peer refuses in spite of this look.
+  return load == cap && pool_.policy().enabled && pool_.peek_idle_worker(id_) >= 0;
+}
+
+void Acceptor::resume() {
+  paused_ = Pause::kNone;
+  retry_after_ = limits::kAcceptRetryMin;
+  if (retry_timer_.value != 0) loop_.wheel.cancel(std::exchange(retry_timer_, TimerId{}));
+  pool_.publish_paused(id_, false);
+  register_listeners();
+}
+
+void Acceptor::arm_retry() {
+  if (retry_timer_.value != 0) return;
+  retry_timer_ = loop_.wheel.schedule_at(ceil_ms(loop_.now + retry_after_), loop_token(LoopTokenKind::kAcceptRetry));
+  retry_after_ = std::min<Duration>(retry_after_ * 2, limits::kAcceptRetryMax);
+}
+
+void Acceptor::on_retry_timer() {
+  retry_timer_ = TimerId{};
+  if (paused_ != Pause::kNone) pass();
+}
+
+// An exclusive wake that ended here is known to no other poller: somebody must be told to accept by itself.
+void Acceptor::pass_on() {
+  const int target = pool_.choose_acceptor(id_);
+  if (target < 0 || !pool_.request_accept(target)) return;
+  stats_.passed_on.add();
+  remember_wake(target);
+}
+
+void Acceptor::after_closes() {
+  pool_.publish_load(id_, static_cast<std::int64_t>(connections_.live()));
+  if (open_ && paused_ != Pause::kNone) {
+    if (paused_ == Pause::kResources || can_place()) pass();
+  }
+  if (pool_.paused_count() == 0) return;
+  const int peer = pool_.paused_peer(id_);
+  if (peer >= 0 && pool_.request_accept(peer)) remember_wake(peer);
+  // A shared queue may hold what the paused ones could not take.
+  if (open_ && has_shared_ && paused_ == Pause::kNone) pass();
+  flush_wakes();
+}
+
+void Acceptor::remember_wake(int target) {
+  const auto index = static_cast<std::size_t>(target);
+  if (wake_marked_[index]) return;
+  wake_marked_[index] = true;
+  wake_.push_back(target);
+}
+
+void Acceptor::flush_wakes() noexcept {
+  for (const int target : wake_) {
+    wake_marked_[static_cast<std::size_t>(target)] = false;
+    if (pool_.needs_wake(target)) {
+      loop_.context.shared()->wakers[static_cast<std::size_t>(target)]->wake();
+      stats_.wakes_sent.add();
+    } else {
+      stats_.wakes_skipped.add();
+    }
+  }
+  wake_.clear();
+}
+
+void Acceptor::adopt_kept() {
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    connections_.set_in_hand(kept_.size() - i - 1);
+    connections_.adopt(std::move(kept_[i].fd), kept_[i].accepted_by);
+  }
+  kept_.clear();
+}
+
+}  // namespace flare::inline FLARE_ABI

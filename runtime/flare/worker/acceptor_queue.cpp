@@ -1,0 +1,130 @@
+// The acceptor's other half: the worker's own queue, its listeners' registrations, and leaving.
+#include <cerrno>
+#include <exception>
+#include <utility>
+
+#include "flare/worker/acceptor.h"
+#include "flare/worker/loop_token.h"
+#include "flare/worker/worker_exit.h"
+
+namespace flare::inline FLARE_ABI {
+
+void Acceptor::adopt_queue() {
+  pool_.drain_local(id_, tokens_);
+  if (tokens_.empty()) return;
+  adopt_tokens(tokens_);
+  tokens_.clear();
+}
+
+void Acceptor::adopt_tokens(const std::vector<std::int64_t>& tokens) {
+  stats_.received.add(tokens.size());
+  connections_.set_in_hand(tokens.size());
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const HandoffToken token = HandoffToken::unpack(tokens[i]);
+    connections_.set_in_hand(tokens.size() - i - 1);
+    connections_.adopt(UniqueFd(token.fd), token.accepted_by);
+  }
+}
+
+void Acceptor::arm_take_back(int target) {
+  const auto index = static_cast<std::size_t>(target);
+  if (take_back_armed_[index]) return;
+  take_back_seen_[index] = pool_.drain_count(target);
+  loop_.wheel.schedule_at(ceil_ms(loop_.now + limits::kTakeBackAfter),
+                          loop_token(LoopTokenKind::kTakeBack, static_cast<std::uint32_t>(target)));
+  take_back_armed_[index] = true;
+}
+
+void Acceptor::on_take_back_timer(int target) {
+  take_back_armed_[static_cast<std::size_t>(target)] = false;
+  if (pool_.queue(target).size() == 0) return;
+  if (pool_.drain_count(target) != take_back_seen_[static_cast<std::size_t>(target)]) {
+    arm_take_back(target);  // it moves; what waits there now is younger
+    return;
+  }
+  const std::vector<std::int64_t> tokens = pool_.take_back(target, id_);
+  stats_.taken_back.add(tokens.size());
+  adopt_tokens(tokens);
+}
+
+void Acceptor::close_phase() {
+  if (!open_) return;
+  open_ = false;
+  if (std::exchange(paused_, Pause::kNone) != Pause::kNone) pool_.publish_paused(id_, false);
+  for (std::size_t i = 0; i < listeners_.size(); ++i) {
+    accept_dry(i);
+    unregister_listener(i);
+    static_cast<void>(listeners_[i]->disable());
+  }
+  const std::vector<std::int64_t> tokens = pool_.close_and_drain(id_);
+  adopt_tokens(tokens);
+  pool_.publish_load(id_, static_cast<std::int64_t>(connections_.live()));
+}
+
+// What the kernel already completed is served here: nobody is handed anything any more.
+void Acceptor::accept_dry(std::size_t index) {
+  const int cap = loop_.context.options().max_connections;
+  for (int i = 0; i < limits::kAcceptDryMax; ++i) {
+    if (listeners_[index]->is_disabled() || (cap > 0 && own_load() >= cap)) return;
+    const Result<int> accepted = listeners_[index]->accept();
+    if (!accepted.ok()) {
+      if (classify(accepted.error(), index) == Outcome::kSkipped) continue;
+      return;
+    }
+    stats_.accepted.add();
+    connections_.adopt(UniqueFd(accepted.value()), id_);
+  }
+}
+
+void Acceptor::cut() noexcept {
+  open_ = false;
+  if (std::exchange(paused_, Pause::kNone) != Pause::kNone) pool_.publish_paused(id_, false);
+  unregister_listeners();
+  for (const Shared<Listener>& listener : listeners_) static_cast<void>(listener->disable());
+  for (const std::int64_t token : pool_.close_and_drain(id_)) {
+    const UniqueFd fd(HandoffToken::unpack(token).fd);
+    stats_.received.add();
+    stats_.cut.add();
+    stats_.timed_out.add();
+  }
+}
+
+void Acceptor::abandon() noexcept {
+  open_ = false;
+  if (std::exchange(paused_, Pause::kNone) != Pause::kNone) pool_.publish_paused(id_, false);
+  unregister_listeners();
+  for (Kept& kept : kept_) give_away(loop_.context, std::move(kept.fd), kept.accepted_by);
+  kept_.clear();
+  connections_.set_in_hand(0);
+  if (has_shared_) pass_on();
+  flush_wakes();
+}
+
+void Acceptor::register_listeners() {
+  for (std::size_t i = 0; i < listeners_.size(); ++i) {
+    if (registered_[i] || listeners_[i]->is_disabled()) continue;
+    const std::uint64_t token = loop_token(LoopTokenKind::kListener, static_cast<std::uint32_t>(i));
+    if (listeners_[i]->shared()) {
+      loop_.reactor.register_exclusive(listeners_[i]->fd(), token, INTEREST_READ);
+    } else {
+      loop_.reactor.register_fd(listeners_[i]->fd(), token, INTEREST_READ);
+    }
+    registered_[i] = true;
+  }
+}
+
+void Acceptor::unregister_listener(std::size_t index) noexcept {
+  if (!registered_[index]) return;
+  registered_[index] = false;
+  try {
+    loop_.reactor.unregister(listeners_[index]->fd());
+  } catch (const std::exception& error) {
+    loop_.context.shared()->report(error.what());
+  }
+}
+
+void Acceptor::unregister_listeners() noexcept {
+  for (std::size_t i = 0; i < listeners_.size(); ++i) unregister_listener(i);
+}
+
+}  // namespace flare::inline FLARE_ABI

@@ -1,0 +1,53 @@
+// The serving loop's end: draining, cut, crash.
+#include <algorithm>
+
+#include "flare/worker/serving_loop.h"
+#include "flare/worker/worker_exit.h"
+
+namespace flare::inline FLARE_ABI {
+
+void ServingLoop::enter_draining() {
+  loop_.draining = true;
+  loop_.drain_started = loop_.now;
+  loop_.grace = limits::kMaxGrace;
+  connections_.start_draining();
+}
+
+bool ServingLoop::drain_tick(const StopCell::View& stop) {
+  if (!loop_.draining) enter_draining();
+  // A stop without a deadline gets one later; the grace shrinks with it and never grows.
+  if (stop.deadline != kNever) {
+    loop_.grace = std::min(loop_.grace, std::max<Duration>(stop.deadline - loop_.drain_started, Duration{0}) / 4);
+  }
+  next_grace_ = connections_.check_grace();
+  if (acceptor_.is_open()) {
+    const MonoTime grace_over = saturating_add(loop_.drain_started, loop_.grace);
+    const MonoTime twice = saturating_add(grace_over, loop_.grace);
+    if (loop_.now >= twice || (loop_.now >= grace_over && !connections_.any_unanswered())) {
+      acceptor_.close_phase();
+      next_grace_ = std::min(next_grace_, connections_.check_grace());
+    } else {
+      next_grace_ = std::min(next_grace_, loop_.now < grace_over ? grace_over : twice);
+    }
+  }
+  done_ = !acceptor_.is_open() && connections_.live() == 0;
+  return done_;
+}
+
+void ServingLoop::cut() {
+  loop_.draining = false;  // what is closed from now on was not drained
+  acceptor_.cut();
+  connections_.cut_all(/*by_deadline=*/true);
+  done_ = true;
+}
+
+void ServingLoop::crash() noexcept {
+  WorkerContext& context = loop_.context;
+  // First, so that no peer chooses this worker any more.
+  context.pool().mark_crashed(context.id());
+  acceptor_.abandon();
+  evacuate(context);
+  connections_.cut_all(/*by_deadline=*/false);
+}
+
+}  // namespace flare::inline FLARE_ABI

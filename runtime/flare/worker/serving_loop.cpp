@@ -1,0 +1,121 @@
+#include "flare/worker/serving_loop.h"
+
+#include <algorithm>
+#include <climits>
+
+#include "flare/worker/loop_token.h"
+#include "flare/worker/worker_exit.h"
+
+namespace flare::inline FLARE_ABI {
+
+ServingLoop::ServingLoop(WorkerContext& context, Protocol& protocol)
+    : loop_(context), connections_(loop_, protocol), acceptor_(loop_, connections_) {
+  events_.reserve(static_cast<std::size_t>(context.options().max_events));
+}
+
+void ServingLoop::run() {
+  role_.enter();
+  try {
+    loop_.context.pool().publish_heartbeat(loop_.context.id(), loop_.now);
+    // A worker that is late to start must not touch a listener that was already given up.
+    if (loop_.context.stop_cell().read(loop_.now).phase != StopPhase::kCut) acceptor_.open();
+    while (!done_) tick();
+  } catch (...) {
+    crash();
+    role_.leave();
+    throw;
+  }
+  role_.leave();
+}
+
+void ServingLoop::tick() {
+  WorkerContext& context = loop_.context;
+  WorkerHandoffPool& pool = context.pool();
+  context.stats().ticks.add();
+  const StopCell::View stop = context.stop_cell().read(loop_.now);
+  if (stop.phase == StopPhase::kCut) {
+    cut();
+    return;
+  }
+  acceptor_.adopt_queue();
+  if (stop.phase == StopPhase::kDraining && drain_tick(stop)) return;
+  pool.publish_load(context.id(), static_cast<std::int64_t>(connections_.live()));
+  const int ready = sleep_and_poll(stop);
+  for (int i = 0; i < ready; ++i) {
+    const std::uint64_t token = events_[static_cast<std::size_t>(i)].token();
+    accept_now_ = accept_now_ || (!is_connection_token(token) && token != WAKEUP_TOKEN);
+  }
+  if (pool.take_accept_request(context.id())) accept_now_ = true;
+  // Before any handler: an exclusive wake must not wait for one.
+  if (std::exchange(accept_now_, false)) acceptor_.pass();
+  dispatch_timers();
+  dispatch_events();
+  connections_.run_turns();
+  if (connections_.take_closed()) acceptor_.after_closes();
+}
+
+int ServingLoop::sleep_and_poll(const StopCell::View& stop) {
+  WorkerContext& context = loop_.context;
+  int timeout = poll_timeout(stop);
+  bool sleeping = false;
+  if (timeout != 0) {
+    // begin_sleep looks at the queue and the try-accept cell under the queue's lock after it said "sleeping": what is
+    // put there later finds the sleeper and wakes it. A stop always wakes, so one look after that is enough.
+    sleeping = context.pool().begin_sleep(context.id());
+    const StopCell::View again = context.stop_cell().read(loop_.now);
+    if (!sleeping || again.phase != stop.phase || again.deadline != stop.deadline) timeout = 0;
+  }
+  int ready = 0;
+  try {
+    ready = loop_.reactor.poll(timeout, events_, context.options().max_events);
+  } catch (...) {
+    if (sleeping) context.pool().end_sleep(context.id());
+    throw;
+  }
+  loop_.now = SystemKernel::now();
+  context.pool().publish_heartbeat(context.id(), loop_.now);  // first, or it looks stuck for a moment
+  // Before the queue is drained: what is pushed from now on is either seen by that drain or wakes again.
+  if (sleeping) context.pool().end_sleep(context.id());
+  return ready;
+}
+
+int ServingLoop::poll_timeout(const StopCell::View& stop) const {
+  if (connections_.has_turns()) return 0;
+  const std::chrono::milliseconds cap = loop_.context.options().poll_cap;
+  std::uint64_t timeout = cap.count() < 0 ? std::uint64_t{INT_MAX} + 1 : static_cast<std::uint64_t>(cap.count());
+  const std::uint64_t now_ms = floor_ms(loop_.now);
+  const auto until = [&](std::uint64_t deadline_ms) {
+    timeout = std::min(timeout, deadline_ms <= now_ms ? 0 : deadline_ms - now_ms);
+  };
+  if (const std::optional<std::uint64_t> next = loop_.wheel.next_deadline_ms()) until(*next);
+  if (stop.phase == StopPhase::kDraining && stop.deadline != kNever) until(ceil_ms(stop.deadline));
+  if (next_grace_ != kNever) until(ceil_ms(next_grace_));
+  return timeout > std::uint64_t{INT_MAX} ? -1 : static_cast<int>(timeout);
+}
+
+void ServingLoop::dispatch_timers() {
+  loop_.wheel.advance(floor_ms(loop_.now), [this](std::uint64_t token) {
+    if (is_connection_token(token)) {
+      connections_.on_timer(token);
+      return;
+    }
+    switch (loop_token_kind(token)) {
+      case LoopTokenKind::kAcceptRetry:
+        acceptor_.on_retry_timer();
+        return;
+      case LoopTokenKind::kTakeBack:
+        acceptor_.on_take_back_timer(static_cast<int>(loop_token_argument(token)));
+        return;
+      case LoopTokenKind::kListener:
+        return;
+    }
+  });
+}
+
+void ServingLoop::dispatch_events() {
+  for (const Event& event : events_) {
+    if (is_connection_token(event.token())) connections_.on_event(event);
+  }
+}
+
+}  // namespace flare::inline FLARE_ABI

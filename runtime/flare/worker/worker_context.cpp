@@ -1,0 +1,46 @@
+#include "flare/worker/worker_context.h"
+
+#include "flare/worker/serving_loop.h"
+
+namespace flare::inline FLARE_ABI {
+
+WorkerSnapshot WorkerShared::snapshot(int worker, MonoTime now) const {
+  const WorkerStats& from = *stats[static_cast<std::size_t>(worker)];
+  WorkerSnapshot to;
+  to.accepted = from.accepted.get();
+  to.received = from.received.get();
+  to.handed_out = from.handed_out.get();
+  to.refused = from.refused.get();
+  for (std::size_t i = 0; i < kCloseReasons; ++i) {
+    to.by_reason[i] = from.finished[i].get();
+    to.finished += to.by_reason[i];
+  }
+  to.cut = from.cut.get();
+  to.timed_out = from.timed_out.get();
+  to.drained = from.drained.get();
+  to.live = from.live.get();
+  to.requests = from.requests.get();
+  to.handler_errors = from.handler_errors.get();
+  to.ticks = from.ticks.get();
+  to.wakes_sent = from.wakes_sent.get();
+  to.wakes_skipped = from.wakes_skipped.get();
+  to.stale_events = from.stale_events.get();
+  to.accept_errors = from.accept_errors.get();
+  to.accept_pauses = from.accept_pauses.get();
+  to.passed_on = from.passed_on.get();
+  to.taken_back = from.taken_back.get();
+  to.queued = pool.queue_depth(worker);
+  const MonoTime beat = pool.heartbeat(worker);
+  to.heartbeat_age_ms =
+      beat == MonoTime{} ? 0 : std::chrono::duration_cast<std::chrono::milliseconds>(now - beat).count();
+  to.sleeping = pool.is_sleeping(worker);
+  to.crashed = from.crashed();
+  if (to.crashed) to.error = from.error();
+  return to;
+}
+
+void WorkerContext::serve(Protocol& protocol) {
+  ServingLoop(*this, protocol).run();
+}
+
+}  // namespace flare::inline FLARE_ABI

@@ -1,0 +1,70 @@
+#include "flare/worker/worker_exit.h"
+
+#include <cerrno>
+#include <exception>
+
+#include "flare/base/limits.h"
+#include "flare/worker/loop_token.h"
+
+namespace flare::inline FLARE_ABI {
+
+namespace {
+
+void wake(WorkerContext& context, int target) {
+  if (!context.pool().needs_wake(target)) return;
+  context.shared()->wakers[static_cast<std::size_t>(target)]->wake();
+  context.stats().wakes_sent.add();
+}
+
+void accept_dry(WorkerContext& context, const Listener& listener) {
+  for (int i = 0; i < limits::kAcceptDryMax && !listener.is_disabled(); ++i) {
+    const Result<int> accepted = listener.accept();
+    if (!accepted.ok()) {
+      if (accepted.error() == EINTR || accepted.error() == ECONNABORTED) continue;
+      return;
+    }
+    context.stats().accepted.add();
+    give_away(context, UniqueFd(accepted.value()), context.id());
+  }
+}
+
+}  // namespace
+
+void give_away(WorkerContext& context, UniqueFd fd, int accepted_by) noexcept {
+  WorkerHandoffPool& pool = context.pool();
+  const HandoffToken token{fd.get(), accepted_by, 0};
+  // The chosen one may fill up or close in between; each refusal leaves one peer less to try.
+  for (int tries = pool.size(); tries > 0; --tries) {
+    const int target = pool.choose_orphan_target(context.id());
+    if (target < 0) break;
+    if (!pool.push_orphan(target, token.pack())) continue;
+    static_cast<void>(fd.release());
+    context.stats().handed_out.add();
+    wake(context, target);
+    return;
+  }
+  context.stats().cut.add();
+}
+
+void evacuate(WorkerContext& context) noexcept {
+  try {
+    for (const std::int64_t packed : context.pool().close_and_drain(context.id())) {
+      const HandoffToken token = HandoffToken::unpack(packed);
+      context.stats().received.add();
+      give_away(context, UniqueFd(token.fd), token.accepted_by);
+    }
+    for (const Shared<Listener>& listener : context.listeners()) {
+      if (listener->shared()) {
+        const int peer = context.pool().choose_acceptor(context.id());
+        if (peer >= 0 && context.pool().request_accept(peer)) wake(context, peer);
+      } else {
+        accept_dry(context, *listener);
+        static_cast<void>(listener->disable());
+      }
+    }
+  } catch (const std::exception& error) {
+    context.shared()->report(error.what());
+  }
+}
+
+}  // namespace flare::inline FLARE_ABI
