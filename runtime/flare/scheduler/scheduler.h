@@ -82,9 +82,9 @@ class SchedulerHandle {
   bool is_running() const;           // a worker has not returned
   int crashed_worker_count() const;  // live
   int worker_count() const;
-  std::vector<WorkerSnapshot> stats() const;     // one per worker, live; empty when stopped
+  std::vector<WorkerSnapshot> stats() const;     // one per worker, live; after the stop the last ones
   std::vector<SocketAddress> addresses() const;  // where it is really bound, the first address first
-  const std::string& strategy_name() const;      // "per-worker" or "shared"
+  std::string strategy_name() const;             // "per-worker" or "shared"
   HandoffPolicy policy() const;                  // what is in force
 
  private:

@@ -1,0 +1,194 @@
+#include "flare/scheduler/scheduler_core.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <utility>
+
+#include "flare/base/limits.h"
+#include "flare/base/network_error.h"
+#include "flare/kernel/system_kernel.h"
+#include "flare/scheduler/report_builder.h"
+
+namespace flare::inline FLARE_ABI::detail {
+
+namespace {
+
+// Waits until progress was made or until, and forgets the progress: the caller looks again.
+void await_progress(const WorkerGroup& group, MonoTime now, MonoTime until) {
+  int timeout = -1;
+  if (until != kNever) {
+    const std::uint64_t now_ms = floor_ms(now);
+    const std::uint64_t until_ms = ceil_ms(until);
+    timeout = until_ms <= now_ms ? 0 : static_cast<int>(std::min<std::uint64_t>(until_ms - now_ms, INT_MAX));
+  }
+  static_cast<void>(SystemKernel::wait_readable(group.progress.fd(), timeout));
+  group.progress.clear();
+}
+
+}  // namespace
+
+SchedulerCore::SchedulerCore(Shared<WorkerGroup> group, std::vector<SocketAddress> addresses, std::string strategy)
+    : addresses_(std::move(addresses)),
+      strategy_(std::move(strategy)),
+      policy_(group->shared->pool.policy()),
+      worker_count_(group->shared->pool.size()),
+      live_(group.get()),
+      group_(std::move(group)) {
+  threads_.reserve(static_cast<std::size_t>(worker_count_));
+}
+
+SchedulerCore::~SchedulerCore() {
+  static_cast<void>(stop(MonoTime::min(), /*may_detach=*/false));
+}
+
+void SchedulerCore::abort_start() noexcept {
+  const Shared<WorkerGroup> held = group();
+  static_cast<void>(held->shared->stop.cut());
+  held->shared->wake_all();
+  for (Thread& thread : threads_) thread.join();
+  for (int id = 0; id < worker_count_; ++id) {
+    static_cast<void>(sweep_queue(*held->shared, id));
+    held->release_listeners(id);
+  }
+  release_group({});
+}
+
+Shared<WorkerGroup> SchedulerCore::group() const {
+  const MutexLock lock(mutex_);
+  return group_;
+}
+
+void SchedulerCore::request_stop() noexcept {
+  requests_.fetch_add(1);
+  if (const WorkerGroup* group = live_.load()) {
+    // The cell first, then the wakes: a worker that is woken must find the stop.
+    static_cast<void>(group->shared->stop.request());
+    group->shared->wake_all();
+    group->progress.wake();
+    group->stop_event.wake();
+  }
+  requests_.fetch_sub(1);
+}
+
+void SchedulerCore::wait() {
+  const Shared<WorkerGroup> held = group();
+  if (held == nullptr) return;
+  if (held->is_worker_thread()) throw NetworkError(EDEADLK, "Scheduler::wait", "called from a worker's own thread");
+  for (;;) {
+    const Result<bool> ready = SystemKernel::wait_readable(held->stop_event.fd(), -1);
+    if (ready.ok() && ready.value()) return;
+    if (!ready.ok() && ready.error() != EINTR) throw NetworkError(ready.error(), "Scheduler::wait");
+  }
+}
+
+// True: the caller leads. False: the stop had been led by another caller and is over.
+bool SchedulerCore::lead_or_wait(MonoTime deadline) {
+  const MutexLock lock(mutex_);
+  if (group_ == nullptr) return false;
+  if (group_->is_worker_thread()) {
+    throw NetworkError(EDEADLK, "Scheduler::drain or shutdown", "called from a worker's own thread");
+  }
+  StopCell& cell = group_->shared->stop;
+  static_cast<void>(deadline <= SystemKernel::now() ? cell.cut() : cell.drain_until(deadline));
+  group_->shared->wake_all();
+  group_->progress.wake();
+  group_->stop_event.wake();
+  if (phase_ == Phase::kServing) {
+    phase_ = Phase::kStopping;
+    return true;
+  }
+  changed_.wait(mutex_, [this]() FLARE_REQUIRES(mutex_) { return phase_ == Phase::kStopped; });
+  return false;
+}
+
+std::vector<ShutdownReport> SchedulerCore::stop(MonoTime deadline, bool may_detach) {
+  if (!lead_or_wait(deadline)) return {};
+  const Shared<WorkerGroup> held = group();
+  await_deadline(*held);
+  cut_and_await(*held, may_detach);
+  std::vector<ShutdownReport> reports = collect(*held);
+  std::vector<WorkerSnapshot> last;
+  for (int id = 0; id < worker_count_; ++id) last.push_back(held->shared->snapshot(id, SystemKernel::now()));
+  release_group(std::move(last));
+  return reports;
+}
+
+void SchedulerCore::await_deadline(WorkerGroup& group) {
+  for (;;) {
+    const MonoTime now = SystemKernel::now();
+    const StopCell::View stop = group.shared->stop.read(now);
+    if (group.all_returned() || stop.phase == StopPhase::kCut) return;
+    await_progress(group, now, stop.deadline);
+  }
+}
+
+void SchedulerCore::cut_and_await(WorkerGroup& group, bool may_detach) {
+  if (group.all_returned()) return;
+  static_cast<void>(group.shared->stop.cut());
+  // For whoever has not done it: from now on clients are refused.
+  for (int id = 0; id < worker_count_; ++id) group.disable_listeners(id);
+  group.shared->wake_all();
+  const MonoTime give_up = may_detach ? saturating_add(SystemKernel::now(), limits::kJoinGrace) : kNever;
+  for (;;) {
+    const MonoTime now = SystemKernel::now();
+    if (group.all_returned() || now >= give_up) return;
+    await_progress(group, now, give_up);
+  }
+}
+
+std::vector<ShutdownReport> SchedulerCore::collect(WorkerGroup& group) {
+  std::vector<ShutdownReport> reports;
+  for (int id = 0; id < worker_count_; ++id) {
+    const auto index = static_cast<std::size_t>(id);
+    const bool stuck = !group.seats[index].returned.load(std::memory_order_acquire);
+    const int swept = sweep_queue(*group.shared, id);
+    if (stuck) {
+      reports.push_back(report_stuck(*group.shared, id, swept));
+      threads_[index].detach();
+    } else {
+      threads_[index].join();
+      reports.push_back(report_joined(*group.shared, id, swept));
+      group.release_listeners(id);
+    }
+  }
+  return reports;
+}
+
+// After this nothing of the group is reachable from here; a worker that was left behind holds what it needs.
+void SchedulerCore::release_group(std::vector<WorkerSnapshot> last) {
+  live_.store(nullptr);
+  while (requests_.load() != 0) yield_thread();  // a signal handler that is in the middle of its wakes
+  Shared<WorkerGroup> released;
+  const MutexLock lock(mutex_);
+  released = std::move(group_);
+  group_ = nullptr;
+  last_ = std::move(last);
+  phase_ = Phase::kStopped;
+  changed_.notify_all();
+}
+
+bool SchedulerCore::is_running() const {
+  const MutexLock lock(mutex_);
+  return group_ != nullptr && group_->running.load(std::memory_order_acquire) > 0;
+}
+
+std::vector<WorkerSnapshot> SchedulerCore::stats() const {
+  const Shared<WorkerGroup> held = group();
+  if (held == nullptr) {
+    const MutexLock lock(mutex_);
+    return last_;
+  }
+  std::vector<WorkerSnapshot> all;
+  const MonoTime now = SystemKernel::now();
+  for (int id = 0; id < worker_count_; ++id) all.push_back(held->shared->snapshot(id, now));
+  return all;
+}
+
+int SchedulerCore::crashed_count() const {
+  int count = 0;
+  for (const WorkerSnapshot& one : stats()) count += one.crashed ? 1 : 0;
+  return count;
+}
+
+}  // namespace flare::inline FLARE_ABI::detail
