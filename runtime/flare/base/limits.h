@@ -38,9 +38,9 @@ inline constexpr milliseconds kMaxGrace{50};         // of draining: min(this, t
 inline constexpr milliseconds kJoinGrace{100};       // from cut to "stuck"
 inline constexpr milliseconds kAcceptRetryMin{10};   // pause at EMFILE and its kin, doubling
 inline constexpr milliseconds kAcceptRetryMax{100};
-inline constexpr milliseconds kLingerTotal{2000};        // FIN to close, at most
+inline constexpr milliseconds kLingerTotal{5000};        // FIN to close, at most
 inline constexpr milliseconds kLingerQuiet{500};         // FIN to close, without a byte from the peer
-inline constexpr std::size_t kLingerBytes = 1 << 20;     // discarded at most
+inline constexpr std::size_t kLingerBytes = 64 << 20;     // discarded at most
 inline constexpr std::size_t kScratchBytes = 64 << 10;   // read buffer that a worker's connections share
 inline constexpr std::size_t kReadFileBytes = 64 << 10;  // of one file of the system (cgroup limits)
 

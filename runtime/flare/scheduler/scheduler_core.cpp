@@ -42,16 +42,18 @@ SchedulerCore::~SchedulerCore() {
   static_cast<void>(stop(MonoTime::min(), /*may_detach=*/false));
 }
 
-void SchedulerCore::abort_start() noexcept {
+void SchedulerCore::start_worker(RunWorkerFunction run, int cpu) {
   const Shared<WorkerGroup> held = group();
-  static_cast<void>(held->shared->stop.cut());
-  held->shared->wake_all();
-  for (Thread& thread : threads_) thread.join();
-  for (int id = 0; id < worker_count_; ++id) {
-    static_cast<void>(sweep_queue(*held->shared, id));
-    held->release_listeners(id);
+  const int id = static_cast<int>(threads_.size());
+  WorkerSeat& seat = held->seats[threads_.size()];
+  seat.returned.store(false, std::memory_order_relaxed);  // the start of the thread orders it
+  Result<Thread> thread = Thread::start(
+      [held, id, run = std::move(run), cpu]() mutable { run_worker_thread(held, id, std::move(run), cpu); });
+  if (!thread.ok()) {
+    seat.returned.store(true, std::memory_order_relaxed);
+    throw NetworkError(thread.error(), "Scheduler::start", "thread of worker " + std::to_string(id));
   }
-  release_group({});
+  threads_.push_back(std::move(thread).value());  // reserved: it cannot throw
 }
 
 Shared<WorkerGroup> SchedulerCore::group() const {
@@ -139,8 +141,9 @@ void SchedulerCore::cut_and_await(WorkerGroup& group, bool may_detach) {
 
 std::vector<ShutdownReport> SchedulerCore::collect(WorkerGroup& group) {
   std::vector<ShutdownReport> reports;
-  for (int id = 0; id < worker_count_; ++id) {
-    const auto index = static_cast<std::size_t>(id);
+  // A start that failed has fewer threads than workers.
+  for (std::size_t index = 0; index < threads_.size(); ++index) {
+    const int id = static_cast<int>(index);
     const bool stuck = !group.seats[index].returned.load(std::memory_order_acquire);
     const int swept = sweep_queue(*group.shared, id);
     if (stuck) {

@@ -27,10 +27,8 @@ class SchedulerCore {
   SchedulerCore& operator=(const SchedulerCore&) = delete;
   ~SchedulerCore();
 
-  // Start only: takes a running worker's thread.
-  void add_thread(Thread thread) { threads_.push_back(std::move(thread)); }
-  // Start only: cuts and joins the workers that were started, after one could not be.
-  void abort_start() noexcept FLARE_EXCLUDES(mutex_);
+  // Start only, worker by worker: starts the next one. Throws NetworkError; the destructor stops those before it.
+  void start_worker(RunWorkerFunction run, int cpu) FLARE_EXCLUDES(mutex_);
 
   void request_stop() noexcept;
   void wait() FLARE_EXCLUDES(mutex_);

@@ -72,25 +72,17 @@ std::vector<SocketAddress> bind_all(const StartRequest& request, WorkerShared& s
   return addresses;
 }
 
-void start_threads(const StartRequest& request, const Shared<WorkerGroup>& group, SchedulerCore& core) {
+void start_threads(const StartRequest& request, SchedulerCore& core) {
   std::vector<int> cpus;
   if (request.pin_cores) {
     Result<std::vector<int>> allowed = SystemKernel::allowed_cpus();
     if (allowed.ok()) cpus = std::move(allowed).value();
   }
-  // Copied before the first thread: a frontend whose copy throws leaves nothing behind.
+  // Copied before the first thread: a frontend whose copy throws has started nothing.
   std::vector<RunWorker> copies;
   for (int id = 0; id < request.num_workers; ++id) copies.push_back(request.make_worker());
   for (int id = 0; id < request.num_workers; ++id) {
-    Result<Thread> thread = Thread::start(
-        [group, id, run = std::move(copies[static_cast<std::size_t>(id)]), cpu = cpu_for_worker(cpus, id)]() mutable {
-          run_worker_thread(group, id, std::move(run), cpu);
-        });
-    if (!thread.ok()) {
-      core.abort_start();
-      throw NetworkError(thread.error(), "Scheduler::start", "thread of worker " + std::to_string(id));
-    }
-    core.add_thread(std::move(thread).value());
+    core.start_worker(std::move(copies[static_cast<std::size_t>(id)]), cpu_for_worker(cpus, id));
   }
 }
 
@@ -110,7 +102,7 @@ Shared<SchedulerCore> start_core(StartRequest request) {
   }
   auto group = std::make_shared<WorkerGroup>(std::move(shared));
   auto core = std::make_shared<SchedulerCore>(group, std::move(addresses), one_for_all ? "shared" : "per-worker");
-  start_threads(request, group, *core);
+  start_threads(request, *core);  // when it throws, the core's destructor stops what was started
   return core;
 }
 

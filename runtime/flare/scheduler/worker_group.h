@@ -23,8 +23,9 @@ struct WorkerSeat {
   // The worker's thread stores its id, then `inside` (release); any thread reads `inside` (acquire), then the id.
   ThreadId thread{};
   Atomic<bool> inside{false};
-  // The worker's last store (release): whoever reads true (acquire) sees all that it did.
-  Atomic<bool> returned{false};
+  // False from just before its thread starts. True again is the worker's last store (release): whoever reads it
+  // (acquire) sees all that the worker did.
+  Atomic<bool> returned{true};
 };
 
 struct WorkerGroup {

@@ -59,8 +59,9 @@ void Acceptor::settle(Sweep result) {
       return;
     case Sweep::kNoResources:
       paused_ = Pause::kResources;
-      arm_retry();
+      // Once per pause: the next worker may find the same, pauses too and asks the one after it.
       if (has_shared_ && retry_after_ == limits::kAcceptRetryMin) pass_on();
+      arm_retry();
       return;
     case Sweep::kBudget:
       if (has_shared_) pass_on();

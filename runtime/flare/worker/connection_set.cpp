@@ -13,6 +13,7 @@ Wire ConnectionSet::wire(const ConnectionSlot& slot) const {
 // Every call into the protocol goes through here: what it throws closes this connection and nothing else.
 template <class Call>
 void ConnectionSet::step(ConnectionSlot& slot, Call call) {
+  loop_.now = SystemKernel::now();  // the call before may have taken long; a deadline is counted from now
   try {
     apply(slot, call(*slot.connection, wire(slot)));
   } catch (const std::exception&) {

@@ -45,6 +45,7 @@ class ConnectionSet {
   std::size_t live() const { return table_.live(); }
   // Descriptors that the loop took but that stand in no table yet: they count as live.
   void set_in_hand(std::size_t count);
+  bool has_closed() const { return closed_; }
   // True once after connections were closed.
   bool take_closed() { return std::exchange(closed_, false); }
 

@@ -80,7 +80,8 @@ int ServingLoop::sleep_and_poll(const StopCell::View& stop) {
 }
 
 int ServingLoop::poll_timeout(const StopCell::View& stop) const {
-  if (connections_.has_turns()) return 0;
+  // A close that after_closes has not seen yet may be what a paused peer waits for.
+  if (connections_.has_turns() || connections_.has_closed()) return 0;
   const std::chrono::milliseconds cap = loop_.context.options().poll_cap;
   std::uint64_t timeout = cap.count() < 0 ? std::uint64_t{INT_MAX} + 1 : static_cast<std::uint64_t>(cap.count());
   const std::uint64_t now_ms = floor_ms(loop_.now);
