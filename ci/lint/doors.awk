@@ -5,5 +5,6 @@ kernel { gsub(/::pthread_(sigmask|setaffinity_np|getaffinity_np)/, "::") }  # of
 !sync && /#[ \t]*include[ \t]*<(mutex|shared_mutex|atomic|thread|condition_variable|future|semaphore|barrier|latch|pthread.h|threads.h)>/ { offence("base/sync.*", $0) }
 !kernel && /(^|[^A-Za-z0-9_])(epoll_(create|create1|ctl|wait|pwait|pwait2)|eventfd|kqueue|io_uring[a-z_]*|steady_clock|system_clock|high_resolution_clock|clock_gettime|gettimeofday|nanosleep|usleep|std::random_device|getrandom|sched_(set|get)affinity)([^A-Za-z0-9_]|$)/ { offence("kernel/", $0) }
 !kernel && /(^|[^A-Za-z0-9_>:])::(socket|bind|listen|accept|accept4|connect|shutdown|close|read|write|readv|writev|recv|send|recvmsg|sendmsg|recvfrom|sendto|poll|ppoll|select|pipe|pipe2|dup|dup2|dup3|open|openat|fcntl|ioctl|getsockname|getpeername|setsockopt|getsockopt|time)[ \t]*\(/ { offence("kernel/", $0) }
-!kernel && /#[ \t]*include[ \t]*<(unistd.h|fcntl.h|random|sys\/epoll.h|sys\/eventfd.h|sys\/event.h|sys\/random.h|sys\/ioctl.h|sys\/syscall.h|sys\/timerfd.h|sched.h|time.h|ctime|poll.h)>/ { offence("kernel/", $0) }
+!kernel && /#[ \t]*include[ \t]*<(unistd.h|fcntl.h|random|sys\/epoll.h|sys\/eventfd.h|sys\/event.h|sys\/random.h|sys\/ioctl.h|sys\/syscall.h|sys\/timerfd.h|time.h|ctime|poll.h)>/ { offence("kernel/", $0) }
+!kernel && !sync && /#[ \t]*include[ \t]*<sched.h>/ { offence("kernel/ and base/sync.*", $0) }
 END { exit bad }
