@@ -32,6 +32,7 @@ void ServingLoop::tick() {
   WorkerContext& context = loop_.context;
   WorkerHandoffPool& pool = context.pool();
   context.stats().ticks.add();
+  loop_.now = SystemKernel::now();  // handlers of the tick before may have taken long
   const StopCell::View stop = context.stop_cell().read(loop_.now);
   if (stop.phase == StopPhase::kCut) {
     cut();
