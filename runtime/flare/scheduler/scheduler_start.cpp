@@ -92,16 +92,16 @@ Shared<SchedulerCore> start_core(StartRequest request) {
   validate(request);
   std::string policy_report;
   const HandoffPolicy policy = policy_of(request, policy_report);
-  auto shared = std::make_shared<WorkerShared>(policy, request.num_workers, request.options.serving);
+  auto shared = share<WorkerShared>(policy, request.num_workers, request.options.serving);
   if (!policy_report.empty()) shared->report(policy_report);
   const bool one_for_all = use_shared_listener(request, *shared);
   std::vector<SocketAddress> addresses = bind_all(request, *shared, one_for_all);
   for (int id = 0; id < request.num_workers; ++id) {
-    shared->wakers.push_back(std::make_shared<Waker>());
-    shared->stats.push_back(std::make_shared<WorkerStats>());
+    shared->wakers.push_back(share<Waker>());
+    shared->stats.push_back(share<WorkerStats>());
   }
-  auto group = std::make_shared<WorkerGroup>(std::move(shared));
-  auto core = std::make_shared<SchedulerCore>(group, std::move(addresses), one_for_all ? "shared" : "per-worker");
+  auto group = share<WorkerGroup>(std::move(shared));
+  auto core = share<SchedulerCore>(group, std::move(addresses), one_for_all ? "shared" : "per-worker");
   start_threads(request, *core);  // when it throws, the core's destructor stops what was started
   return core;
 }
