@@ -61,7 +61,7 @@ lines() {  # N TEXT
 }
 
 good_tree
-for rule in format layers sizes doors statics model blocks words shell promises headers; do
+for rule in format layers sizes doors statics model blocks shared words shell promises headers; do
   output=$("$rules/$rule.sh" "$tree" 2>&1) || { echo "self-test: $rule fails on a good tree: $output"; failures=$((failures + 1)); }
 done
 
@@ -111,6 +111,8 @@ bad model runtime/flare/base/sync.h 'FLARE_MODEL only in a comment' '// FLARE_MO
 bad blocks runtime/flare/base/a.h 'no name' '#pragma once\n'
 bad blocks runtime/flare/base/a.h 'neither public nor private' '// a.h: a header.\n'
 bad blocks runtime/flare/base/a.h 'a block without its lines' '// a.h: a header. Public header.\n// Threads: none. Owns: none.\n'
+bad shared runtime/flare/handoff/a.h 'an atomic that no document has' 'struct A {\n  Atomic<int> cell{0};\n};\n'
+bad shared runtime/flare/handoff/a.h 'a mutex that no document has' 'class A {\n  mutable Mutex lock_;\n};\n'
 bad words docs/a.md 'a path outside the project' 'see ../shared/notes\n'
 bad words $cpp 'a sanitizer switched off' '__attribute__((no_sanitize("thread"))) int f();\n'
 bad words tests/unit/base/b_test.cpp 'a suppression' '// TSAN_OPTIONS=suppressions=x\n'
