@@ -47,7 +47,7 @@ int WorkerHandoffPool::paused_peer(int exclude) const {
   for (int step = 1; step <= size(); ++step) {
     const int peer = next_in_rotation(exclude, step);
     if (peer == exclude || !cell(peer).paused.load(std::memory_order_seq_cst)) continue;
-    if (queue_of(peer).is_closed() || cell(peer).crashed.load(std::memory_order_relaxed)) continue;
+    if (queue_of(peer).is_closed() || is_crashed(peer)) continue;
     remember(exclude, peer);
     return peer;
   }
@@ -72,7 +72,7 @@ WorkerHandoffPool::Choice WorkerHandoffPool::least_loaded_peer(int exclude, cons
 bool WorkerHandoffPool::is_eligible(int worker, const Wanted& wanted, std::int64_t load, std::int64_t reference) const {
   const Cell& peer = cell(worker);
   const HandoffQueue& peer_queue = queue_of(worker);
-  if (peer_queue.is_closed() || peer.crashed.load(std::memory_order_relaxed)) return false;
+  if (peer_queue.is_closed() || is_crashed(worker)) return false;
   if (wanted.room && peer_queue.size() >= peer_queue.capacity()) return false;
   if (wanted.below_cap && connection_cap_ != 0 && load >= connection_cap_) return false;
   if (wanted.not_paused && peer.paused.load(std::memory_order_seq_cst)) return false;

@@ -35,20 +35,36 @@ HandoffQueue& HandoffQueue::operator=(HandoffQueue&& other) noexcept {
   return *this;
 }
 
+// One lock after the other, never both: queues that are moved back and forth have no order of locks.
 void HandoffQueue::steal_from(HandoffQueue& other) noexcept {
+  Ring stolen = other.give_up();
   const MutexLock lock(mutex_);
-  const MutexLock other_lock(other.mutex_);
-  slots_ = std::move(other.slots_);
-  capacity_ = std::exchange(other.capacity_, 0);
-  head_ = std::exchange(other.head_, 0);
-  tail_ = std::exchange(other.tail_, 0);
-  pushes_ = std::exchange(other.pushes_, 0);
-  pops_ = std::exchange(other.pops_, 0);
-  refused_ = std::exchange(other.refused_, 0);
-  count_.store(other.count_now(), std::memory_order_release);
-  other.count_.store(0, std::memory_order_release);
-  closed_.store(other.closed_.load(std::memory_order_relaxed), std::memory_order_release);
-  other.closed_.store(true, std::memory_order_release);
+  slots_ = std::move(stolen.slots);
+  capacity_ = stolen.capacity;
+  head_ = stolen.head;
+  tail_ = stolen.tail;
+  pushes_ = stolen.pushes;
+  pops_ = stolen.pops;
+  refused_ = stolen.refused;
+  count_.store(stolen.count, std::memory_order_release);
+  closed_.store(stolen.closed, std::memory_order_release);
+}
+
+HandoffQueue::Ring HandoffQueue::give_up() noexcept {
+  const MutexLock lock(mutex_);
+  Ring ring;
+  ring.slots = std::move(slots_);
+  ring.capacity = std::exchange(capacity_, 0);
+  ring.head = std::exchange(head_, 0);
+  ring.tail = std::exchange(tail_, 0);
+  ring.pushes = std::exchange(pushes_, 0);
+  ring.pops = std::exchange(pops_, 0);
+  ring.refused = std::exchange(refused_, 0);
+  ring.count = count_now();
+  ring.closed = closed_.load(std::memory_order_relaxed);
+  count_.store(0, std::memory_order_release);
+  closed_.store(true, std::memory_order_release);
+  return ring;
 }
 
 bool HandoffQueue::push(std::int64_t token) {

@@ -77,6 +77,19 @@ class alignas(64) HandoffQueue {
   }
 
  private:
+  // What a move carries from one queue to another.
+  struct Ring {
+    std::unique_ptr<std::int64_t[]> slots;
+    std::uint32_t capacity = 0;
+    std::uint32_t head = 0;
+    std::uint32_t tail = 0;
+    std::uint32_t count = 0;
+    bool closed = true;
+    std::uint64_t pushes = 0;
+    std::uint64_t pops = 0;
+    std::uint64_t refused = 0;
+  };
+
   void make_room(std::vector<std::int64_t>& out) const;
   bool is_full() const FLARE_REQUIRES(mutex_) { return count_now() == capacity_; }
   // Relaxed: the lock's holder is the only writer.
@@ -86,6 +99,7 @@ class alignas(64) HandoffQueue {
   std::int64_t take() FLARE_REQUIRES(mutex_);
   void take_all(std::vector<std::int64_t>& out) FLARE_REQUIRES(mutex_);
   void steal_from(HandoffQueue& other) noexcept;
+  Ring give_up() noexcept;
 
   // One cache line: what every push and pop touches.
   mutable Mutex mutex_;

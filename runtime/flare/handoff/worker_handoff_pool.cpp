@@ -47,12 +47,13 @@ bool WorkerHandoffPool::try_handoff(int target, std::int64_t token) {
   if (!policy_.enabled || !is_worker(target)) return false;
   // The cap is asked under the target's lock: two donors can't both take its last place.
   return queue_of(target).push_if(token, [this, target](std::int64_t queued) {
-    return connection_cap_ == 0 || live(target) + queued < connection_cap_;
+    return !is_crashed(target) && (connection_cap_ == 0 || live(target) + queued < connection_cap_);
   });
 }
 
 bool WorkerHandoffPool::push_orphan(int target, std::int64_t token) {
-  return is_worker(target) && queue_of(target).push(token);
+  if (!is_worker(target)) return false;
+  return queue_of(target).push_if(token, [this, target](std::int64_t) { return !is_crashed(target); });
 }
 
 std::vector<std::int64_t> WorkerHandoffPool::drain_local(int worker) {
@@ -157,10 +158,9 @@ bool WorkerHandoffPool::needs_wake(int target) {
 
 bool WorkerHandoffPool::request_accept(int target) {
   if (!is_worker(target)) return false;
-  Cell& other = cell(target);
-  return queue_of(target).under_lock([&other](std::uint32_t, bool closed) {
-    if (closed || other.crashed.load(std::memory_order_relaxed)) return false;
-    other.accept_requested.store(true, std::memory_order_release);
+  return queue_of(target).under_lock([this, target](std::uint32_t, bool closed) {
+    if (closed || is_crashed(target)) return false;
+    cell(target).accept_requested.store(true, std::memory_order_release);
     return true;
   });
 }

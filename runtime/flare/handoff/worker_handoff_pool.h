@@ -40,7 +40,7 @@ class WorkerHandoffPool {
   HandoffQueue& queue(int worker);  // an id out of range aborts
 
   // --- The seed's calls. An id out of range is refused (false, empty, -1).
-  // Any worker. False: disabled, full, closed or at its cap; the caller keeps the token and serves it.
+  // Any worker. False: disabled, or target is full, closed, crashed or at its cap; the caller keeps the token.
   bool try_handoff(int target, std::int64_t token);
   // Owner. Everything queued, oldest first; see the second form.
   std::vector<std::int64_t> drain_local(int worker);
@@ -53,6 +53,7 @@ class WorkerHandoffPool {
 
   // --- Beyond the seed.
   // Any worker. The same push, but it ignores policy.enabled and the cap: the way out for what a crashing worker holds.
+  // A full, closed or crashed target refuses it too.
   bool push_orphan(int target, std::int64_t token);
   // Whom a crashing worker can give a token: the least loaded peer that is neither closed, crashed, full nor stuck; -1.
   int choose_orphan_target(int exclude) const;
@@ -135,7 +136,8 @@ class WorkerHandoffPool {
     Atomic<bool> accept_requested{false};
     // Sequentially consistent, see live and paused_count_.
     Atomic<bool> paused{false};
-    // Relaxed: a hint for choosers; a push to a crashed worker's queue is decided by the queue's lock.
+    // Relaxed: a hint. The truth is the queue that the crashed worker closes next, and whoever closes gets what came in
+    // between.
     Atomic<bool> crashed{false};
   };
   // Workers whose paused cell is set; own line, since all read it at every close. Sequentially consistent, raised
@@ -160,6 +162,7 @@ class WorkerHandoffPool {
   Cell& cell(int worker) { return cells_[static_cast<std::size_t>(worker)]; }
   const HandoffQueue& queue_of(int worker) const { return queues_[static_cast<std::size_t>(worker)]; }
   HandoffQueue& queue_of(int worker) { return queues_[static_cast<std::size_t>(worker)]; }
+  bool is_crashed(int worker) const { return cell(worker).crashed.load(std::memory_order_relaxed); }
   std::int64_t live(int worker) const;
   void add_live(int worker, std::int64_t count);
   std::int64_t reference_heartbeat(int caller) const;
