@@ -10,16 +10,21 @@ Wire ConnectionSet::wire(const ConnectionSlot& slot) const {
           limits::kScratchBytes, loop_.draining};
 }
 
-// Every call into the protocol goes through here: what it throws closes this connection and nothing else.
+// Every call into the protocol goes through here: what it throws closes this connection and nothing else. So does what
+// then fails here: no memory or no registration for what the protocol asked.
 template <class Call>
 void ConnectionSet::step(ConnectionSlot& slot, Call call) {
-  loop_.now = SystemKernel::now();  // the call before may have taken long; a deadline is counted from now
+  Step next;
   try {
-    apply(slot, call(*slot.connection, wire(slot)));
-  } catch (const std::exception&) {
-    finish(slot, CloseReason::kHandlerThrew);
+    next = call(*slot.connection, wire(slot));
   } catch (...) {
     finish(slot, CloseReason::kHandlerThrew);
+    return;
+  }
+  try {
+    apply(slot, next);
+  } catch (const std::exception&) {
+    finish(slot, CloseReason::kSetupFailed);
   }
 }
 
