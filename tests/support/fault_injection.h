@@ -1,7 +1,7 @@
 // fault_injection.h: makes chosen calls of the system fail, in programs linked with --wrap.
 //
-// flare_test(NAME x ... LIBS flare_fault_injection WRAP accept4 epoll_ctl) replaces these two symbols in everything that
-// is linked statically into x: the runtime and the test itself, not the C library or the sanitizers. What is not in
+// flare_test(NAME x ... LIBS flare_fault_injection WRAP accept4 epoll_ctl) replaces these two symbols in all that is
+// linked statically into x: the runtime and the test itself, not the C library or the sanitizers. What is not in
 // WRAP is never counted and never fails. All functions: any thread; a rule is set before the calls that it is for.
 #pragma once
 

@@ -28,8 +28,8 @@ inline constexpr int kMaxPollEvents = 4096;          // Reactor::poll gives no m
 inline constexpr int kStaleKeys = 8;                 // stale registrations that a Reactor remembers before it rebuilds
 inline constexpr int kAcceptBudget = 64;             // accepts of one worker in one tick
 inline constexpr int kDefaultBacklog = 1024;         // the kernel caps it at net.core.somaxconn
-inline constexpr int kReportsPerSecond = 10;    // lines on stderr
-inline constexpr int kAcceptDryMax = 16384;      // accepts of the last pass of a drain or a crash
+inline constexpr int kReportsPerSecond = 10;         // lines on stderr
+inline constexpr int kAcceptDryMax = 16384;          // accepts of the last pass of a drain or a crash
 inline constexpr int kTurnsPerTick = 16;             // turns of a connection that has work without a new event
 inline constexpr milliseconds kPollCap{100};         // longest sleep of a worker
 inline constexpr milliseconds kStuckAfter{100};      // heartbeat age at which an awake worker is no target
@@ -40,7 +40,7 @@ inline constexpr milliseconds kAcceptRetryMin{10};   // pause at EMFILE and its 
 inline constexpr milliseconds kAcceptRetryMax{100};
 inline constexpr milliseconds kLingerTotal{5000};        // FIN to close, at most
 inline constexpr milliseconds kLingerQuiet{500};         // FIN to close, without a byte from the peer
-inline constexpr std::size_t kLingerBytes = 64 << 20;     // discarded at most
+inline constexpr std::size_t kLingerBytes = 64 << 20;    // discarded at most
 inline constexpr std::size_t kScratchBytes = 64 << 10;   // read buffer that a worker's connections share
 inline constexpr std::size_t kReadFileBytes = 64 << 10;  // of one file of the system (cgroup limits)
 

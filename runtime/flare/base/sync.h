@@ -89,12 +89,16 @@ class Thread {
 
 // A number that no other live thread has.
 using ThreadId = pthread_t;
-inline void yield_thread() { ::sched_yield(); }
 inline ThreadId current_thread_id() {
   return ::pthread_self();
 }
 inline bool same_thread(ThreadId a, ThreadId b) {
   return ::pthread_equal(a, b) != 0;
+}
+
+// Lets another thread run. Any thread.
+inline void yield_thread() {
+  ::sched_yield();
 }
 
 // The variable's value; nothing when it is unset. Control thread, at start.

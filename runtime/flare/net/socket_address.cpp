@@ -29,9 +29,25 @@ sockaddr_storage store(const Address& address) {
   return storage;
 }
 
+// For one line of a log: what does not print is shown by number, and no text fills the screen.
+std::string printable(std::string_view text) {
+  constexpr std::size_t kMost = 100;
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string shown;
+  for (const char c : text.substr(0, kMost)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f) {
+      shown += c;
+    } else {
+      shown += {'\\', 'x', kDigits[byte >> 4U], kDigits[byte & 15U]};
+    }
+  }
+  return text.size() > kMost ? shown + "..." : shown;
+}
+
 [[noreturn]] void refuse(std::string_view text, const char* why) {
   throw NetworkError(EINVAL, "SocketAddress::parse",
-                     "\"" + std::string(text) + "\": " + why +
+                     "\"" + printable(text) + "\": " + why +
                          "; expected IPV4:PORT or [IPV6]:PORT with numbers only, as 127.0.0.1:8080 or [::1]:0");
 }
 

@@ -42,7 +42,7 @@ class Reactor {
   // refused this throws. Wakes are exclusive, not balanced. Such a registration cannot be modified.
   void register_exclusive(int fd, std::uint64_t token, int interest);
   // New interest for a registered fd; the token stays. A change to what is there already costs no system call.
-  // Throws NetworkError: not registered (ENOENT), bad interest or registered exclusively (EINVAL), or the system refused.
+  // Throws NetworkError: not registered (ENOENT), bad interest or registered exclusively (EINVAL), the system refused.
   void modify(int fd, int interest);
   // Throws NetworkError: not registered (ENOENT), or fd was closed before it was unregistered (EBADF, ENOENT). In the
   // second case the registration is gone all the same.

@@ -14,6 +14,7 @@ Wire ConnectionSet::wire(const ConnectionSlot& slot) const {
 // then fails here: no memory or no registration for what the protocol asked.
 template <class Call>
 void ConnectionSet::step(ConnectionSlot& slot, Call call) {
+  loop_.now = SystemKernel::now();  // the call before may have taken long; a deadline is counted from now
   Step next;
   try {
     next = call(*slot.connection, wire(slot));
