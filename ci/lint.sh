@@ -25,6 +25,7 @@ for rule in format layers sizes doors statics model blocks shared words shell pr
   check "$rule" "ci/lint/$rule.sh" "$root"
 done
 check self-test tests/lint/run.sh
+check scripts tests/lint/scripts.sh
 
 {
   echo '<?xml version="1.0" encoding="UTF-8"?>'
