@@ -20,7 +20,7 @@ struct HttpConfig {
   std::size_t max_head_bytes = 16 << 10;   // request line and headers: 431, or 414 when the target alone is too long
   std::size_t max_target_bytes = 8 << 10;  // 414
   std::size_t max_headers = 100;           // 431
-  std::size_t max_body_bytes = 1 << 20;    // 413
+  std::size_t max_body_bytes = 1 << 20;    // 413; 0: no body at all
   std::chrono::milliseconds head_deadline{10'000};   // absolute, from the first byte (a new connection: from accept)
   std::chrono::milliseconds body_deadline{10'000};   // without progress
   std::chrono::milliseconds idle_deadline{60'000};   // between requests
@@ -29,5 +29,16 @@ struct HttpConfig {
 
   void validate() const;
 };
+
+// Bounds that no embedder sets.
+namespace http_limits {
+inline constexpr int kRequestsPerTurn = 64;                   // answered in one turn of a connection
+inline constexpr std::size_t kBatchBytes = 256 << 10;         // of answers gathered in one turn; then they are sent
+inline constexpr std::size_t kSourceBytes = 16 << 10;         // asked of a BodySource at once
+inline constexpr int kPullsPerTurn = 16;                      // of a BodySource in one turn
+inline constexpr std::size_t kChunkExtensionBytes = 4 << 10;  // in one message: 400
+inline constexpr std::size_t kTrailerBytes = 8 << 10;         // in one message: 431
+inline constexpr int kChunkSizeDigits = 16;                   // hexadecimal: 400
+}  // namespace http_limits
 
 }  // namespace flare::inline FLARE_ABI

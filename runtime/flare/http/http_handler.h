@@ -1,18 +1,15 @@
 // http_handler.h: what a handler gets and gives.                                      Public header.
-// Threads:    a handler is called on the worker that owns the connection; each worker has its own copy of it.
-// Data that
+// Threads:    a handler is called on the worker that owns the connection; each worker has its own copy of it. Data that
 //             copies share is the embedder's to protect.
-// Owns:       every view of a request (target, header, body) is valid until the handler returns. A response
-// owns its
+// Owns:       every view of a request (target, header, body) is valid until the handler returns. A response owns its
 //             strings; a BodySource lives until the body was sent or the connection ended.
-// Bounds:     the request is within HttpLimits by the time the handler sees it; its body is whole.
-// Errors:     a throw before the head was sent is answered with 500 (the text stays in the process); one from
-// a
-//             BodySource after it cuts the connection. Both are counted (handler_errors).
+// Bounds:     the request is within HttpConfig by the time the handler sees it; its body is whole.
+// Errors:     a throw before anything of the answer was sent is answered with 500 (the text stays in the process), a
+//             later one of a BodySource cuts the connection. A response that can't be sent is a 500 too: a status
+//             outside 200..999, a bad header, a header that is not the handler's. All are counted (handler_errors).
 // Ordering:   a handler answers before it returns; requests of one connection are answered in order.
 // Invariants: INV-21.
-// Not here:   parsing and framing (http_connection.h): a handler never sets Content-Length,
-// Transfer-Encoding,
+// Not here:   parsing and framing (http_connection.h): a handler never sets Content-Length, Transfer-Encoding,
 //             Connection or Date.
 // Source:     own design; seeds, flare.runtime.scheduler (HttpFrontend).
 #pragma once
@@ -41,7 +38,7 @@ struct HttpRequest {
   std::string_view body;                // de-chunked
   int worker = 0;                       // the worker that serves
   int accepted_by = 0;                  // the worker that accepted
-  std::function<SocketAddress()> peer;  // asks the system at the first call
+  std::function<SocketAddress()> peer;  // asks the system at the first call; throws NetworkError if that fails
 
   // The first header of that name, without regard to case; empty if there is none.
   std::string_view header(std::string_view name) const;
