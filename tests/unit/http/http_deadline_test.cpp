@@ -1,0 +1,134 @@
+// Deadlines: which one runs when, what a late client gets, and that a held-up worker blames nobody.
+#include <string>
+
+#include "http_driver.h"
+
+namespace flare::testing {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kHead{1000}, kBody{2000}, kIdle{4000}, kWrite{3000};
+
+HttpConfig config() {
+  HttpConfig made;
+  made.head_deadline = kHead;
+  made.body_deadline = kBody;
+  made.idle_deadline = kIdle;
+  made.write_deadline = kWrite;
+  return made;
+}
+
+HttpHandler ok() {
+  return [](const HttpRequest&) { return HttpResponse{}; };
+}
+
+const std::string kGet = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+// proves: C-HTTP-07
+TEST(HttpDeadline, ANewSilentConnectionClosesSilently) {
+  HttpDriver driver(ok(), config());
+  EXPECT_EQ(kHead, driver.until_deadline());
+  driver.pass(kHead);
+  EXPECT_EQ("", driver.read());
+  EXPECT_TRUE(driver.client_sees_end());
+  EXPECT_EQ(CloseReason::kDeadline, driver.step().reason);
+}
+
+// proves: C-HTTP-07
+TEST(HttpDeadline, TheHeadsIsAbsoluteFromTheStartOfTheConnection) {
+  HttpDriver driver(ok(), config());
+  driver.pass(kHead / 2);
+  for (int i = 0; i < 4; ++i) {
+    driver.send(std::string(1, kGet[static_cast<std::size_t>(i)]));
+    driver.run();
+    driver.pass(kHead / 10);
+  }
+  EXPECT_EQ(kHead / 10, driver.until_deadline()) << "dribbling bytes buy no time";
+  driver.pass(kHead / 10);
+  const auto answers = read_answers(driver.read());
+  ASSERT_EQ(1U, answers.size());
+  EXPECT_EQ(408, answers[0].status);
+  EXPECT_TRUE(answers[0].closes());
+  EXPECT_TRUE(driver.lingers());
+  EXPECT_EQ(CloseReason::kDeadline, driver.step().reason);
+}
+
+// proves: C-HTTP-07
+TEST(HttpDeadline, ALaterHeadsRunsFromItsFirstByte) {
+  HttpDriver driver(ok(), config());
+  driver.exchange(kGet);
+  EXPECT_EQ(kIdle, driver.until_deadline());
+  driver.pass(kIdle / 2);
+  EXPECT_TRUE(driver.exchange("G").empty());
+  EXPECT_EQ(kHead, driver.until_deadline());
+  driver.pass(kHead / 2);
+  driver.exchange("E");
+  EXPECT_EQ(kHead / 2, driver.until_deadline());
+}
+
+// proves: C-HTTP-07
+TEST(HttpDeadline, ABodysMovesWithProgress) {
+  HttpDriver driver(ok(), config());
+  driver.exchange("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n");
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(kBody, driver.until_deadline());
+    driver.pass(kBody / 2);
+    driver.exchange("x");
+  }
+  driver.pass(kBody);
+  const auto answers = read_answers(driver.read());
+  ASSERT_EQ(1U, answers.size());
+  EXPECT_EQ(408, answers[0].status);
+}
+
+// proves: C-HTTP-07
+TEST(HttpDeadline, AnIdleConnectionClosesSilentlyAndKeepsItsAnswers) {
+  HttpDriver driver(ok(), config());
+  driver.exchange(kGet + "\r\n");
+  EXPECT_EQ(kIdle, driver.until_deadline()) << "an empty line begins no request";
+  driver.pass(kIdle);
+  EXPECT_EQ("", driver.read());
+  EXPECT_TRUE(driver.client_sees_end());
+  EXPECT_TRUE(driver.lingers());
+}
+
+// proves: C-HTTP-07
+TEST(HttpDeadline, AReaderThatStopsIsGivenUp) {
+  HttpDriver driver(
+      [](const HttpRequest&) {
+        HttpResponse response;
+        response.body = std::string(1 << 20, 'x');
+        return response;
+      },
+      config());
+  driver.shrink_buffers();
+  driver.send(kGet);
+  driver.run();
+  EXPECT_EQ(kWrite, driver.until_deadline());
+  driver.pass(kWrite / 2);
+  driver.read();
+  driver.run();
+  EXPECT_EQ(kWrite, driver.until_deadline()) << "progress moves it";
+  driver.pass(kWrite);
+  EXPECT_FALSE(driver.open());
+  EXPECT_EQ(CloseReason::kDeadline, driver.step().reason);
+}
+
+TEST(HttpDeadline, BytesThatAreThereCountEvenWhenTheWorkerIsLate) {
+  HttpDriver driver(ok(), config());
+  driver.send(kGet);
+  driver.pass(kHead * 10);  // the worker was held up; the deadline comes before the event
+  auto answers = read_answers(driver.read());
+  ASSERT_EQ(1U, answers.size());
+  EXPECT_EQ(200, answers[0].status);
+  EXPECT_TRUE(driver.open());
+  driver.send(kGet);
+  driver.pass(kIdle * 10);
+  answers = read_answers(driver.read());
+  ASSERT_EQ(1U, answers.size());
+  EXPECT_EQ(200, answers[0].status);
+}
+
+}  // namespace
+}  // namespace flare::testing
