@@ -55,21 +55,25 @@ void Acceptor::settle(Sweep result) {
   switch (result) {
     case Sweep::kAtCap:
       paused_ = Pause::kCap;
-      if (has_shared_) pass_on();
+      if (has_shared_) static_cast<void>(pass_on());
       return;
     case Sweep::kNoResources:
       paused_ = Pause::kResources;
       // Once per pause: the next worker may find the same, pauses too and asks the one after it.
-      if (has_shared_ && retry_after_ == limits::kAcceptRetryMin) pass_on();
+      if (has_shared_ && retry_after_ == limits::kAcceptRetryMin) static_cast<void>(pass_on());
       arm_retry();
       return;
     case Sweep::kBudget:
-      if (has_shared_) pass_on();
+      // Nobody else can take what is left, and this worker's poller knows of it only if its own wake began the pass.
+      if (has_shared_ && !pass_on()) static_cast<void>(pool_.request_accept(id_));
       break;
     case Sweep::kDry:
       break;
   }
-  if (paused_ != Pause::kNone) resume();
+  if (paused_ == Pause::kNone) return;
+  resume();
+  // This worker was woken for a place or a descriptor, and has nobody left who needs it.
+  ask_paused_peer();
 }
 
 Acceptor::Sweep Acceptor::sweep() {
@@ -207,11 +211,12 @@ void Acceptor::on_retry_timer() {
 }
 
 // An exclusive wake that ended here is known to no other poller: somebody must be told to accept by itself.
-void Acceptor::pass_on() {
+bool Acceptor::pass_on() {
   const int target = pool_.choose_acceptor(id_);
-  if (target < 0 || !pool_.request_accept(target)) return;
+  if (target < 0 || !pool_.request_accept(target)) return false;
   stats_.passed_on.add();
   remember_wake(target);
+  return true;
 }
 
 void Acceptor::after_closes() {
@@ -220,11 +225,24 @@ void Acceptor::after_closes() {
     if (paused_ == Pause::kResources || can_place()) pass();
   }
   if (pool_.paused_count() == 0) return;
-  const int peer = pool_.paused_peer(id_);
-  if (peer >= 0 && pool_.request_accept(peer)) remember_wake(peer);
+  ask_paused_peer();
   // A shared queue may hold what the paused ones could not take.
   if (open_ && has_shared_ && paused_ == Pause::kNone) pass();
   flush_wakes();
+}
+
+// Something is free that a paused peer may wait for. One is asked to try again; when it needs it no more it asks the
+// next one. A peer over its cap can't use a place, not even a third one's: it is skipped.
+void Acceptor::ask_paused_peer() {
+  const int cap = loop_.context.options().max_connections;
+  for (int tries = pool_.paused_count(); tries > 0; --tries) {
+    const int peer = pool_.paused_peer(id_);
+    if (peer < 0) return;
+    if (cap > 0 && pool_.load(peer) > cap) continue;
+    if (!pool_.request_accept(peer)) continue;
+    remember_wake(peer);
+    return;
+  }
 }
 
 void Acceptor::remember_wake(int target) {

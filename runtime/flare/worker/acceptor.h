@@ -63,7 +63,8 @@ class Acceptor {
   void settle(Sweep result);
   void resume();
   void arm_retry();
-  void pass_on();
+  bool pass_on();  // false: there is no peer that can take it
+  void ask_paused_peer();
   void remember_wake(int target);
   void flush_wakes() noexcept;
   void adopt_kept();
