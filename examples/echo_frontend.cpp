@@ -1,6 +1,6 @@
-// echo_frontend.cpp: a protocol of its own on the same Scheduler: what comes in goes out. It gets the handoff, the drain
-// and the deadlines of the runtime without a change there. It prints its address; SIGTERM drains it, and one line per
-// worker then says how many connections it served.
+// echo_frontend.cpp: a protocol of its own on the same Scheduler: what comes in goes out. It gets the handoff, the
+// drain and the deadlines of the runtime without a change there. It prints its address; SIGTERM drains it, and one line
+// per worker then says how many connections it served.
 #include <cerrno>
 #include <chrono>
 #include <csignal>
