@@ -72,19 +72,14 @@ std::optional<std::uint64_t> TimerWheel::next_deadline_ms() const {
 // Moves everything that is due into one list and sets the time before the first callback runs: what a callback
 // schedules can then never join this pass.
 void TimerWheel::begin_pass(std::uint64_t now_ms) {
-  merge_overdue();
-  while (now_ < now_ms) {
+  if (lists_[kOverdue].first != kNone) merge_overdue();
+  now_ms = std::max(now_ms, now_);
+  for (;;) {
     const std::uint32_t slot = earliest_slot();
-    if (slot == kNone || slot_start(slot) > now_ms) {
-      now_ = now_ms;
-      return;
-    }
+    if (slot == kNone || slot_start(slot) > now_ms) break;
     collect_slot(slot, now_ms);
   }
-  // The last slot entered may have left timers that are due at this very millisecond.
-  for (std::uint32_t slot = earliest_slot(); slot != kNone && slot_start(slot) <= now_; slot = earliest_slot()) {
-    collect_slot(slot, now_);
-  }
+  now_ = now_ms;
 }
 
 // Enters the earliest slot: at level 0 its timers are due, above they move down, seen from the new time.
@@ -103,7 +98,13 @@ void TimerWheel::collect_slot(std::uint32_t list, std::uint64_t now_ms) {
     return;
   }
   // Nothing is earlier than this slot, so time may jump to the first deadline in it, which saves the levels between.
-  now_ = sorted ? std::min(now_ms, entries_[taken.first].deadline) : start;
+  const std::uint64_t first_deadline = entries_[taken.first].deadline;
+  now_ = sorted ? std::min(now_ms, first_deadline) : start;
+  if (taken.first == taken.last && first_deadline <= now_ms) {
+    earliest_known_ = false;
+    append(kDue, taken.first);
+    return;
+  }
   for (std::uint32_t index = taken.first; index != kNone;) {
     const std::uint32_t next = entries_[index].next;
     place(index);
@@ -126,7 +127,9 @@ bool TimerWheel::take_due(std::uint64_t& token) {
   const std::uint32_t index = lists_[kDue].first;
   if (index == kNone) return false;
   token = entries_[index].token;
-  unlink(index);
+  const std::uint32_t next = entries_[index].next;
+  lists_[kDue].first = next;
+  (next == kNone ? lists_[kDue].last : entries_[next].previous) = kNone;
   release(index);
   return true;
 }
