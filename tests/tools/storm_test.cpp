@@ -1,0 +1,85 @@
+// flare-storm against flare-serve: what it measures is what was done.
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "judge/reports.h"
+#include "process.h"
+
+namespace flare::testing {
+namespace {
+
+using tools::Json;
+
+Json storm(const Server& server, std::vector<std::string> arguments, int expected = 0) {
+  arguments.insert(arguments.begin(), {FLARE_STORM, server.address(), "--json", "-", "--seed", "11"});
+  const Finished end = run(arguments);
+  EXPECT_EQ(end.code, expected) << end.err;
+  return end.out.empty() ? Json() : Json::parse(end.out);
+}
+
+TEST(Storm, FindsPortsOfEachWorker) {
+  Server server({"--workers", "3", "--listeners", "per-worker", "--worker-headers", "--handoff", "off"});
+  ASSERT_NE(server.address(), "");
+  for (const char* worker : {"0", "1", "2"}) {
+    const Json report = storm(server, {"--pin-worker", worker, "--connections", "5", "--requests-per-client", "1"});
+    EXPECT_EQ(report.at("misplaced"), 0);
+    EXPECT_EQ(report.at("by_acceptor").at(static_cast<std::size_t>(std::stoi(worker))), 5);
+    EXPECT_EQ(report.at("worst_worker"), 5);
+  }
+  const Json spread = storm(server, {"--spread", "50,30,20", "--connections", "20", "--requests-per-client", "1"});
+  EXPECT_EQ(spread.at("by_acceptor"), Json({10, 6, 4}));
+}
+
+TEST(Storm, SaysWhatItNeedsToPin) {
+  Server server({"--workers", "1"});
+  const Finished end = run({FLARE_STORM, server.address(), "--pin-worker", "0"});
+  EXPECT_EQ(end.code, 2);
+  EXPECT_NE(end.err.find("X-Flare-Accepted-By"), std::string::npos) << end.err;
+}
+
+TEST(Storm, CountsEveryRequestOnce) {
+  Server server({"--workers", "2"});
+  for (const char* mode : {"keep-alive", "per-request", "slow"}) {
+    const Json report = storm(server, {"--mode", mode, "--connections", "4", "--requests", "40"});
+    EXPECT_EQ(report.at("sent"), 40) << mode;
+    EXPECT_EQ(report.at("ok"), 40) << mode;
+    EXPECT_EQ(report.at("clean"), true) << mode;
+  }
+  const Json resets = storm(server, {"--mode", "reset", "--connections", "4", "--requests", "40"});
+  EXPECT_EQ(resets.at("sent"), 40);
+  EXPECT_EQ(resets.at("endings").at("closed_by_us"), resets.at("opened"));
+  server.process().signal(SIGTERM);
+  EXPECT_EQ(server.process().finish(), 0) << server.process().err();
+  EXPECT_EQ(Json::parse(server.process().out()).at("adds_up"), true);
+}
+
+// A cut server is what --expect-clean is for: the drain timeout 0 ends connections in the middle of answers.
+TEST(Storm, SeesTruncatedAnswers) {
+  Server server({"--workers", "1", "--handler", "big", "--body-bytes", "1000000000", "--drain-timeout-ms", "0"});
+  Process load({FLARE_STORM, server.address(), "--connections", "2", "--mode", "slow", "--expect-clean", "--json", "-",
+                "--duration-ms", "20000", "--slow-step-ms", "1", "--slow-bytes", "65536", "--timeout-ms", "60000"});
+  // The server has begun to answer when it holds both connections and has run the handler.
+  Finished seen = run({FLARE_STORM, server.address(), "--method", "HEAD", "--requests", "1", "--connections", "1"});
+  EXPECT_EQ(seen.code, 0) << seen.err;
+  server.process().signal(SIGTERM);
+  EXPECT_EQ(server.process().finish(), 3) << server.process().err();
+  EXPECT_EQ(load.finish(), 1) << load.err();
+}
+
+TEST(Storm, RefusedIsNoErrorOfItsOwn) {
+  int port = 0;
+  {
+    Server server({"--workers", "1"});
+    port = server.port();
+    server.process().signal(SIGTERM);
+    EXPECT_EQ(server.process().finish(), 0);
+  }
+  const Finished end =
+      run({FLARE_STORM, "127.0.0.1:" + std::to_string(port), "--connections", "3", "--expect-clean", "--json", "-"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(Json::parse(end.out).at("endings").at("connect_refused"), 3);
+}
+
+}  // namespace
+}  // namespace flare::testing
