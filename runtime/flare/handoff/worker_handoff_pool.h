@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>

@@ -4,9 +4,10 @@
 // Bounds:     none.
 // Errors:     none.
 // Ordering:   none.
-// Invariants: identity(): accepted + received = finished + handed_out + cut + left; over all workers
-// handed_out = received. Not here:   live figures (worker/worker_stats.h). Source:     seeds,
-// flare.runtime.scheduler (ShutdownReport); exact counts are our own.
+// Invariants: identity(): accepted + received = finished + handed_out + cut + left; over all
+//             workers handed_out = received.
+// Not here:   live figures (worker/worker_stats.h).
+// Source:     seeds, flare.runtime.scheduler (ShutdownReport); exact counts are our own.
 #pragma once
 
 #include <array>

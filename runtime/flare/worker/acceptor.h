@@ -2,7 +2,7 @@
 // Threads:    the owning worker.
 // Owns:       accepted sockets until they are adopted here or pushed to a peer.
 // Bounds:     accept_budget accepts in one pass; limits::kAcceptDryMax in the last one.
-// Errors:     an error of one connection is counted; EMFILE and its kin pause; what breaks the listener throws NetworkError.
+// Errors:     an error of one connection is counted; EMFILE and its kin pause; what breaks the listener throws.
 // Ordering:   every push of a pass is followed by its wake before a protocol is called or the worker blocks.
 // Invariants: INV-03, INV-04, INV-05, INV-06, INV-08, INV-11, INV-17, INV-18.
 // Not here:   serving what was accepted (connection_set.h).

@@ -1,4 +1,4 @@
-// The connection cap: whoever waits is served as soon as any worker can. No poll cap: a lost wake is a client that hangs.
+// The connection cap: whoever waits is served as soon as any worker can. No poll cap: a lost wake hangs its client.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // hook_frontend.h: a line protocol whose every call can be replaced by a test, and the servers that the tests start.
 //
-// Commands: "who" is answered by "SERVED ACCEPTED" (two worker ids), "hold" waits for the gate and is answered by "held"
-// ("hold2": the second gate), "throw" throws, "quit" closes, anything else is echoed.
+// Commands: "who" is answered by "SERVED ACCEPTED" (two worker ids), "hold" waits for the gate and is answered by
+// "held" ("hold2": the second gate), "throw" throws, "quit" closes, anything else is echoed.
 #pragma once
 
 #include <gtest/gtest.h>
