@@ -37,7 +37,9 @@ int WorkerHandoffPool::choose_orphan_target(int exclude) const {
 }
 
 int WorkerHandoffPool::choose_acceptor(int exclude) const {
-  const Choice choice = least_loaded_peer(exclude, Wanted{.below_cap = true, .not_paused = true});
+  // One that sleeps takes it at once; one that is awake may be inside a handler, and what it was asked waits with it.
+  Choice choice = least_loaded_peer(exclude, Wanted{.below_cap = true, .not_paused = true, .asleep = true});
+  if (choice.worker < 0) choice = least_loaded_peer(exclude, Wanted{.below_cap = true, .not_paused = true});
   if (choice.worker >= 0) remember(exclude, choice.worker);
   return choice.worker;
 }
@@ -76,6 +78,7 @@ bool WorkerHandoffPool::is_eligible(int worker, const Wanted& wanted, std::int64
   if (wanted.room && peer_queue.size() >= peer_queue.capacity()) return false;
   if (wanted.below_cap && connection_cap_ != 0 && load >= connection_cap_) return false;
   if (wanted.not_paused && peer.paused.load(std::memory_order_seq_cst)) return false;
+  if (wanted.asleep && peer.sleep.load(std::memory_order_relaxed) == SleepState::kAwake) return false;
   return !is_stuck(worker, reference);
 }
 

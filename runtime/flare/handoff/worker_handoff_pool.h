@@ -98,8 +98,8 @@ class WorkerHandoffPool {
   // of range.
   bool request_accept(int target);
   bool take_accept_request(int worker);  // owner: true once per request, requests coalesce
-  // The least loaded peer that can take a waiting connection: open, not crashed, not paused, below its cap, not stuck.
-  // -1: none.
+  // The least loaded peer that can take a waiting connection: open, not crashed, not paused, below its cap, not stuck;
+  // one that sleeps before one that is awake. -1: none.
   int choose_acceptor(int exclude) const;
   // Owner. A worker that stopped accepting says so before its last try. Any change is seen by paused_peer
   // (sequentially consistent).
@@ -149,6 +149,7 @@ class WorkerHandoffPool {
     bool room = false;
     bool below_cap = false;
     bool not_paused = false;
+    bool asleep = false;
   };
   struct Choice {
     int worker = -1;

@@ -55,17 +55,21 @@ void Acceptor::settle(Sweep result) {
   switch (result) {
     case Sweep::kAtCap:
       paused_ = Pause::kCap;
-      if (has_shared_) static_cast<void>(pass_on());
+      if (has_shared_) pass_on();
       return;
     case Sweep::kNoResources:
       paused_ = Pause::kResources;
       // Once per pause: the next worker may find the same, pauses too and asks the one after it.
-      if (has_shared_ && retry_after_ == limits::kAcceptRetryMin) static_cast<void>(pass_on());
+      if (has_shared_ && retry_after_ == limits::kAcceptRetryMin) pass_on();
       arm_retry();
       return;
     case Sweep::kBudget:
-      // Nobody else can take what is left, and this worker's poller knows of it only if its own wake began the pass.
-      if (has_shared_ && !pass_on()) static_cast<void>(pool_.request_accept(id_));
+      // A peer may share the rest, if it has time. This worker goes on too: its poller knows of what is left only if its
+      // own wake began this pass.
+      if (has_shared_) {
+        pass_on();
+        static_cast<void>(pool_.request_accept(id_));
+      }
       break;
     case Sweep::kDry:
       break;
@@ -211,12 +215,13 @@ void Acceptor::on_retry_timer() {
 }
 
 // An exclusive wake that ended here is known to no other poller: somebody must be told to accept by itself.
-bool Acceptor::pass_on() {
+void Acceptor::pass_on() {
   const int target = pool_.choose_acceptor(id_);
-  if (target < 0 || !pool_.request_accept(target)) return false;
+  if (target < 0 || !pool_.request_accept(target)) return;
   stats_.passed_on.add();
   remember_wake(target);
-  return true;
+  // One that is awake may be inside a handler, and what it was asked waits with it: look again.
+  if (paused_ == Pause::kCap && !pool_.is_sleeping(target)) arm_retry();
 }
 
 void Acceptor::after_closes() {

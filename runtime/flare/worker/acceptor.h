@@ -63,7 +63,7 @@ class Acceptor {
   void settle(Sweep result);
   void resume();
   void arm_retry();
-  bool pass_on();  // false: there is no peer that can take it
+  void pass_on();
   void ask_paused_peer();
   void remember_wake(int target);
   void flush_wakes() noexcept;

@@ -158,6 +158,42 @@ TEST(Cap, APeerThatWasAskedGoesOnUntilNoClientWaits) {
   }
 }
 
+// The full worker (its budget ended with its last place, so it is not paused yet) alone is woken. It has two peers of the same load. One is inside a handler; the other is idle.
+// proves: C-ACCEPT-03, C-ACCEPT-05, INV-17
+TEST(Cap, AClientIsNotLeftToAWorkerInsideAHandlerWhileAnotherIsIdle) {
+  for (int round = 0; round < 12; ++round) {
+    Hooks hooks;
+    auto server = serve(hooks, 3, capped({ListenerStrategy::kShared, false, 2, 1}));
+    std::vector<LineClient> clients;
+    // One for each worker: whoever has one is inside a handler while the next one comes.
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(i > 0 || await_idle(server));
+      clients.emplace_back(server.addresses().front());
+      ASSERT_EQ(clients.back().ask("x"), "x");
+      ASSERT_TRUE(clients.back().send("hold\n"));
+      ASSERT_TRUE(wait_until([&] { return hooks.gate.waiting() == i + 1; }));
+    }
+    hooks.gate.open();
+    for (LineClient& client : clients) ASSERT_EQ(client.line(), "held");
+    ASSERT_TRUE(await_idle(server));
+    clients.emplace_back(server.addresses().front());  // fills the one that is woken first
+    ASSERT_EQ(clients.back().ask("x"), "x");
+    const int full = who(clients.back()).served;
+    std::size_t busy = 0;  // the peers take turns
+    while (who(clients[busy]).served == full) ++busy;
+    if (round % 2 == 1) {
+      for (++busy; who(clients[busy]).served == full;) ++busy;
+    }
+    ASSERT_TRUE(await_idle(server));
+    ASSERT_TRUE(clients[busy].send("hold2\n"));
+    ASSERT_TRUE(wait_until([&] { return hooks.second_gate.waiting() == 1; }));
+    LineClient waiting(server.addresses().front());
+    EXPECT_EQ(waiting.ask("x"), "x") << "round " << round;
+    hooks.second_gate.open();
+    EXPECT_EQ(clients[busy].line(), "held2");
+  }
+}
+
 // Queued tokens count: a worker inside a handler is not pushed beyond its cap.
 // proves: C-ACCEPT-04, C-POOL-01
 TEST(Cap, QueuedTokensCountAgainstIt) {
