@@ -33,6 +33,7 @@ void ConnectionSet::adopt(UniqueFd fd, int accepted_by) noexcept {
   ConnectionSlot* slot = nullptr;
   try {
     slot = &table_.add(std::move(fd));
+    publish_live();  // before the protocol is called: a worker that never comes back from it still holds the socket
     slot->connection = protocol_.open();
   } catch (...) {
     // No memory for it, or the protocol refused: it costs this one connection. Without a slot fd closes it.
@@ -45,7 +46,6 @@ void ConnectionSet::adopt(UniqueFd fd, int accepted_by) noexcept {
   }
   slot->accepted_by = accepted_by;
   slot->adopted_at = loop_.now;
-  publish_live();
   const std::uint64_t handle = slot->handle();
   step(*slot, [](Connection& connection, const Wire& w) { return connection.on_open(w); });
   if (loop_.draining) {
