@@ -64,8 +64,8 @@ void Acceptor::settle(Sweep result) {
       arm_retry();
       return;
     case Sweep::kBudget:
-      // A peer may share the rest, if it has time. This worker goes on too: its poller knows of what is left only if its
-      // own wake began this pass.
+      // A peer may share the rest, if it has time. This worker goes on too: its poller knows of what is left only if
+      // its own wake began this pass.
       if (has_shared_) {
         pass_on();
         static_cast<void>(pool_.request_accept(id_));
@@ -146,6 +146,10 @@ Acceptor::Outcome Acceptor::classify(int error, std::size_t index) {
     case EHOSTUNREACH:
     case EOPNOTSUPP:
     case ENETUNREACH:
+    case ETIMEDOUT:
+    case ENOSR:
+    case ESOCKTNOSUPPORT:
+    case EPROTONOSUPPORT:
       stats_.accept_errors.add();
       return Outcome::kSkipped;
     default:

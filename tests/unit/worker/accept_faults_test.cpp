@@ -21,7 +21,7 @@ constexpr ListenerStrategy kBoth[] = {ListenerStrategy::kPerWorker, ListenerStra
 TEST(AcceptErrors, OneConnectionsMisfortuneCostsOneMoreTry) {
   for (const ListenerStrategy strategy : kBoth) {
     for (const int error : {ECONNABORTED, EPROTO, EPERM, EINTR, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH,
-                            EOPNOTSUPP, ENETUNREACH, EAGAIN}) {
+                            EOPNOTSUPP, ENETUNREACH, ETIMEDOUT, ENOSR, ESOCKTNOSUPPORT, EPROTONOSUPPORT, EAGAIN}) {
       for (const long times : {1L, 3L}) {
         const faults::Scope scope;
         Hooks hooks;

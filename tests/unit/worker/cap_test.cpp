@@ -158,7 +158,8 @@ TEST(Cap, APeerThatWasAskedGoesOnUntilNoClientWaits) {
   }
 }
 
-// The full worker (its budget ended with its last place, so it is not paused yet) alone is woken. It has two peers of the same load. One is inside a handler; the other is idle.
+// The full worker (its budget ended with its last place, so it is not paused yet) alone is woken. It has two peers of
+// the same load. One is inside a handler; the other is idle.
 // proves: C-ACCEPT-03, C-ACCEPT-05, INV-17
 TEST(Cap, AClientIsNotLeftToAWorkerInsideAHandlerWhileAnotherIsIdle) {
   for (int round = 0; round < 12; ++round) {

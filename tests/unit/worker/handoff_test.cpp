@@ -38,8 +38,8 @@ TEST(Handoff, WhatAPeerRefusesIsServedWhereItWasAccepted) {
   }
 }
 
-// Two workers on a shared listener; one of them, `stuck`, is inside a handler with one connection and load 1, the other,
-// `donor`, has eight: whatever comes is accepted by the donor and goes to the other while that looks alive.
+// Two workers on a shared listener; one of them, `stuck`, is inside a handler with one connection, the other, `donor`,
+// has eight: whatever comes is accepted by the donor and goes to the other while that looks alive.
 struct Skewed {
   Hooks hooks;
   HookScheduler server;

@@ -1,4 +1,4 @@
-// Closing after an answer: FIN, read and discard within bounds, close. Unread input never turns the answer into a reset.
+// Closing after an answer: FIN, read and discard within bounds, close. No unread input turns the answer into a reset.
 #include <gtest/gtest.h>
 #include <poll.h>
 
