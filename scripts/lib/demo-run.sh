@@ -34,6 +34,9 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ -t 1 ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ] || plain=1
+for program in flare-serve flare-storm flare-judge; do
+  [ -x "$bin/$program" ] || { echo "demo: '$bin/$program' is not there; run scripts/demo, which builds it" >&2; exit 2; }
+done
 . scripts/lib/servers.sh
 
 # The last whole line of live figures of a server, into $live and $requests (arrays, one number per worker).
