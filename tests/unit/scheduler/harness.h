@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -75,7 +76,15 @@ inline std::map<std::string, std::string> folder_entries(const char* path) {
 // The descriptors, each by number and by what it is (the inode of a socket), and the number of threads.
 class Ledger {
  public:
-  Ledger() : descriptors_(folder_entries("/proc/self/fd")), threads_(threads()) {}
+  Ledger() {
+    std::thread([] {}).join();  // a sanitizer starts a thread of its own with the first one of the program
+    descriptors_ = folder_entries("/proc/self/fd");
+    // The number settles: a thread that was joined may stand in /proc for a moment.
+    wait_until([this] {
+      const std::size_t before = std::exchange(threads_, threads());
+      return before == threads_;
+    });
+  }
   // A joined thread may stand in /proc for a moment.
   ::testing::AssertionResult is_as_before() const {
     if (wait_until([this] { return folder_entries("/proc/self/fd") == descriptors_ && threads() == threads_; })) {
@@ -93,7 +102,7 @@ class Ledger {
 
  private:
   std::map<std::string, std::string> descriptors_;
-  std::size_t threads_;
+  std::size_t threads_ = 0;
 };
 
 // Sets or (with nullptr) unsets a variable for a scope.
