@@ -105,6 +105,44 @@ TEST(WorkerHandoffPoolRace, NoAcceptRequestIsSwallowed) {
   owner.join();
 }
 
+// The store comes before the lock: a donor that pushes after begin_sleep has looked must see the sleeper.
+// proves: C-POOL-09, INV-06
+TEST(WorkerHandoffPoolRace, AWorkerSaysThatItSleepsBeforeItLooksUnderTheLock) {
+  WorkerHandoffPool pool(on(4), 2);
+  std::thread owner;
+  const bool seen = pool.queue(1).under_lock([&](std::uint32_t, bool) {
+    owner = std::thread([&pool] { pool.begin_sleep(1); });  // stays at the lock
+    return wait_until([&pool] { return pool.needs_wake(1); });
+  });
+  owner.join();
+  EXPECT_TRUE(seen);
+}
+
+// Both donors are on their way in while the lock is held: what they asked before it is old when they get it.
+// proves: C-POOL-01
+TEST(WorkerHandoffPoolRace, TheCapIsAskedUnderTheLock) {
+  int over = 0;
+  for (int round = 0; round < 50; ++round) {
+    WorkerHandoffPool pool(on(64), 4, 1);
+    std::atomic<int> entering{0};
+    std::vector<std::thread> donors;
+    pool.queue(1).under_lock([&](std::uint32_t, bool) {
+      for (int donor = 0; donor < 2; ++donor) {
+        donors.emplace_back([&pool, &entering] {
+          entering.fetch_add(1);
+          pool.try_handoff(1, 7);
+        });
+      }
+      while (entering.load() < 2) std::this_thread::yield();
+      for (int turn = 0; turn < 50; ++turn) std::this_thread::yield();
+      return true;
+    });
+    for (std::thread& donor : donors) donor.join();
+    if (pool.queue(1).size() != 1) ++over;
+  }
+  EXPECT_EQ(0, over);
+}
+
 // Asked outside the lock, the last place of a worker could be given away twice.
 // proves: C-POOL-01
 TEST(WorkerHandoffPoolRace, ConcurrentDonorsNeverPushAWorkerOverItsCap) {
