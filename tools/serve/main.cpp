@@ -10,11 +10,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "common/cli.h"
 #include "flare/base/network_error.h"
 #include "flare/http/http_frontend.h"
 #include "flare/scheduler/scheduler.h"
+#include "serve/gate.h"
 #include "serve/handlers.h"
 #include "serve/live_stats.h"
 #include "serve/options.h"
@@ -62,17 +64,18 @@ std::string raise_descriptor_limit() {
   return "descriptors: soft limit raised from " + std::to_string(before) + " to " + std::to_string(limit.rlim_max);
 }
 
-detail::SchedulerHandle start(const ServeOptions& options) {
-  const SocketAddress main_address = options.addresses.front();
+template <Frontend F>
+detail::SchedulerHandle start_gated(const ServeOptions& options, F frontend, const Shared<const Gate>& gate) {
   const std::vector<SocketAddress> extra(options.addresses.begin() + 1, options.addresses.end());
+  return Scheduler<Gated<F>>::start(options.addresses.front(), Gated<F>(std::move(frontend), gate), options.workers,
+                                    options.pin, extra, options.scheduler);
+}
+
+detail::SchedulerHandle start(const ServeOptions& options, const Shared<const Gate>& gate) {
   if (options.handler == HandlerKind::kStatic) {
-    return Scheduler<StaticHttpFrontend>::start(main_address,
-                                                StaticHttpFrontend(static_response(options), options.http),
-                                                options.workers, options.pin, extra, options.scheduler);
+    return start_gated(options, StaticHttpFrontend(static_response(options), options.http), gate);
   }
-  return Scheduler<HttpFrontend<HttpHandler>>::start(main_address,
-                                                     HttpFrontend<HttpHandler>(make_handler(options), options.http),
-                                                     options.workers, options.pin, extra, options.scheduler);
+  return start_gated(options, HttpFrontend<HttpHandler>(make_handler(options), options.http), gate);
 }
 
 void say_what_is_in_force(const detail::SchedulerHandle& scheduler, const ServeOptions& options) {
@@ -137,11 +140,13 @@ int serve(const ServeOptions& options) {
   ServeResult result;
   result.fds_before = count_descriptors();
   set_signals(SIG_BLOCK);
-  detail::SchedulerHandle scheduler = start(options);
+  const auto gate = share<Gate>();
+  detail::SchedulerHandle scheduler = start(options, gate);
   result.strategy = scheduler.strategy_name();
   if (!options.warning.empty()) say("flare-serve: " + options.warning);
   say(descriptors);
   say_what_is_in_force(scheduler, options);
+  gate->open();
   install_handlers(scheduler);
   std::unique_ptr<LiveStats> live;
   if (options.stats_interval_ms > 0) {
