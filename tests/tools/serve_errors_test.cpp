@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "process.h"
@@ -28,6 +29,7 @@ void expect_refused(const Wrong& wrong) {
   EXPECT_EQ(end.out, "");
 }
 
+// proves: C-TOOL-03, C-TOOL-04
 TEST(ServeErrors, NamesFlagAndValue) {
   const std::vector<Wrong> all = {
       {{"--bogus"}, {"--bogus"}},
@@ -54,6 +56,7 @@ TEST(ServeErrors, NamesFlagAndValue) {
   }
 }
 
+// proves: C-TOOL-04
 TEST(ServeErrors, NamesTheUnknownLineOfAFile) {
   const std::string path = ::testing::TempDir() + "flare-serve-" + std::to_string(::getpid()) + ".conf";
   std::ofstream(path) << "workers=2\nwrokers=3\n";
@@ -61,6 +64,7 @@ TEST(ServeErrors, NamesTheUnknownLineOfAFile) {
   ::unlink(path.c_str());
 }
 
+// proves: C-TOOL-03, C-TOOL-04
 TEST(ServeErrors, NamesABusyPortInBothStrategies) {
   Server first({"--workers", "2"});
   ASSERT_NE(first.address(), "");
@@ -71,6 +75,36 @@ TEST(ServeErrors, NamesABusyPortInBothStrategies) {
     EXPECT_NE(end.err.find(first.address()), std::string::npos) << end.err;
     EXPECT_NE(end.err.find("in use"), std::string::npos) << end.err;
   }
+}
+
+// The lowest port that needs no privilege; 0 when the kernel does not say.
+int first_unprivileged_port() {
+  int port = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_unprivileged_port_start") >> port;
+  return port;
+}
+
+// root may bind any port: there, the program runs as nobody, from a copy that nobody may read.
+// proves: C-TOOL-03, C-TOOL-04
+TEST(ServeErrors, NamesAPrivilegedPortInBothStrategies) {
+  if (first_unprivileged_port() <= 80) GTEST_SKIP() << "this machine lets everybody bind port 80";
+  const bool root = ::geteuid() == 0;
+  if (root && ::access("/usr/bin/setpriv", X_OK) != 0) GTEST_SKIP() << "root, and no /usr/bin/setpriv to drop it";
+  const std::string copy = ::testing::TempDir() + "flare-serve-" + std::to_string(::getpid());
+  std::filesystem::copy_file(FLARE_SERVE, copy, std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::permissions(copy, std::filesystem::perms(0755));
+  for (const char* strategy : {"per-worker", "shared"}) {
+    std::vector<std::string> command;
+    if (root) command = {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+    command.insert(command.end(), {copy, "--address", "127.0.0.1:80", "--workers", "2", "--listeners", strategy});
+    const Finished end = run(command);
+    EXPECT_EQ(end.code, 2) << strategy;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+    EXPECT_NE(end.err.find("flare-serve: can't start: "), std::string::npos) << end.err;
+    EXPECT_NE(end.err.find("127.0.0.1:80"), std::string::npos) << end.err;
+    EXPECT_NE(end.err.find("Permission denied"), std::string::npos) << end.err;
+  }
+  ::unlink(copy.c_str());
 }
 
 TEST(ServeErrors, HelpAndVersionAreNoErrors) {

@@ -18,6 +18,7 @@ Json storm(const Server& server, std::vector<std::string> arguments, int expecte
   return end.out.empty() ? Json() : Json::parse(end.out);
 }
 
+// proves: C-TOOL-05
 TEST(Storm, FindsPortsOfEachWorker) {
   Server server({"--workers", "3", "--listeners", "per-worker", "--worker-headers", "--handoff", "off"});
   ASSERT_NE(server.address(), "");
@@ -31,6 +32,20 @@ TEST(Storm, FindsPortsOfEachWorker) {
   EXPECT_EQ(spread.at("by_acceptor"), Json({10, 6, 4}));
 }
 
+// One client, one answer in 50 ms, one request due every 10 ms: the n-th answer can't come before 50 n ms and was due
+// at 10 (n - 1) ms. Counted from the sending, each would have taken its own 50 ms only.
+// proves: C-TOOL-05
+TEST(Storm, LatencyAtARateIsCountedFromTheIntendedTime) {
+  Server server({"--workers", "1", "--handler", "sleep", "--handler-us", "50000"});
+  ASSERT_NE(server.address(), "");
+  const Json report = storm(server, {"--connections", "1", "--rate", "100", "--requests", "21"});
+  EXPECT_EQ(report.at("answered"), 21);
+  const Json& latency = report.at("latency_us");
+  EXPECT_GE(latency.at("p50").get<double>(), 50'000.0 * 11 - 10'000.0 * 10);
+  EXPECT_GE(latency.at("max").get<double>(), 50'000.0 * 21 - 10'000.0 * 20);
+}
+
+// proves: C-TOOL-05
 TEST(Storm, SaysWhatItNeedsToPin) {
   Server server({"--workers", "1"});
   const Finished end = run({FLARE_STORM, server.address(), "--pin-worker", "0"});

@@ -5,6 +5,7 @@
 namespace flare::tools {
 namespace {
 
+// proves: C-TOOL-04
 TEST(Cli, ReadsWholeNumbersOnly) {
   std::int64_t value = 7;
   EXPECT_TRUE(parse_whole("0", value));
@@ -18,6 +19,7 @@ TEST(Cli, ReadsWholeNumbersOnly) {
   }
 }
 
+// proves: C-TOOL-04
 TEST(Cli, NamesTheValueAndWhatWasExpected) {
   EXPECT_EQ(check_whole("4", 1, 256), "");
   EXPECT_EQ(check_whole("257", 1, 256), "'257' is not a whole number from 1 to 256");
@@ -25,6 +27,7 @@ TEST(Cli, NamesTheValueAndWhatWasExpected) {
   EXPECT_EQ(check_choice("xml", {"table", "json"}), "'xml' is not one of: table, json");
 }
 
+// proves: C-TOOL-04
 TEST(Cli, DerivesTheEnvironmentName) {
   EXPECT_EQ(environment_name("FLARE_SERVE_", "--max-connections"), "FLARE_SERVE_MAX_CONNECTIONS");
 }

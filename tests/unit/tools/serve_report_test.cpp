@@ -15,10 +15,12 @@ ShutdownReport worker(int id, int finished) {
   return report;
 }
 
+// proves: C-TOOL-03
 TEST(ServeExitCode, IsZeroWhenAllWasServed) {
   EXPECT_EQ(serve_exit_code({worker(0, 3), worker(1, 0)}), 0);
 }
 
+// proves: C-TOOL-03
 TEST(ServeExitCode, TakesTheFirstThatApplies) {
   std::vector<ShutdownReport> reports = {worker(0, 3), worker(1, 2)};
   reports[0].accepted = 4;
@@ -33,6 +35,7 @@ TEST(ServeExitCode, TakesTheFirstThatApplies) {
   EXPECT_EQ(serve_exit_code(reports), 1);
 }
 
+// proves: C-TOOL-02
 TEST(ServeReport, SaysEveryCountAndTheirSums) {
   ServeResult result;
   result.workers = {worker(0, 3), worker(1, 2)};
