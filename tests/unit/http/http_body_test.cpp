@@ -64,6 +64,7 @@ TEST(HttpBody, ASlowReaderIsNeverMoreThanOneBufferBehind) {
   EXPECT_EQ(INTEREST_READ, driver.step().interest);
 }
 
+// proves: C-HTTP-11
 TEST(HttpBody, UnknownLengthIsChunkedOrEndsWithTheConnection) {
   Counted first{100'000};
   HttpDriver driver([&](const HttpRequest&) {
@@ -85,6 +86,7 @@ TEST(HttpBody, UnknownLengthIsChunkedOrEndsWithTheConnection) {
   EXPECT_FALSE(driver.open());
 }
 
+// proves: C-HTTP-03
 TEST(HttpBody, HeadNeverAsksTheSource) {
   Counted counted{10};
   HttpDriver driver([&](const HttpRequest&) {
@@ -130,6 +132,7 @@ TEST(HttpBody, ASourceThatThrowsAtOnceIs500AndLaterIsCut) {
   EXPECT_EQ(2U, driver.stats().requests.get());
 }
 
+// proves: C-HTTP-08
 TEST(HttpBody, ASourceThatEndsEarlyIsCut) {
   HttpDriver driver([](const HttpRequest&) {
     HttpResponse response;
@@ -148,6 +151,7 @@ TEST(HttpBody, ASourceThatEndsEarlyIsCut) {
   EXPECT_EQ(1U, driver.stats().handler_errors.get());
 }
 
+// proves: C-HTTP-02
 TEST(HttpBody, ALargeUploadArrivesWhole) {
   std::string seen;
   HttpDriver driver([&](const HttpRequest& request) {

@@ -1,4 +1,5 @@
 // One connection: order, keep-alive, partial reads, half-closed clients, and how it closes.
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,7 @@ TEST(HttpConnection, ALongPipelineIsServedInBoundedTurns) {
   EXPECT_FALSE(driver.connection().unanswered());
 }
 
+// proves: C-HTTP-02
 TEST(HttpConnection, ByteByByte) {
   HttpDriver driver([](const HttpRequest& request) { return text(std::string(request.body)); });
   const std::string bytes =
@@ -112,6 +114,7 @@ TEST(HttpConnection, LingersWhenBytesStandBehindTheLastRequest) {
   EXPECT_TRUE(driver.lingers());
 }
 
+// proves: C-HTTP-01
 TEST(HttpConnection, Http10KeepsAliveWhenAsked) {
   HttpDriver driver(echo_target());
   const auto answers = driver.exchange("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
@@ -147,6 +150,7 @@ TEST(HttpConnection, AHalfClosedClientGetsItsAnswers) {
   EXPECT_LT(driver.calls(), 10);
 }
 
+// proves: C-HTTP-10
 TEST(HttpConnection, AHalfClosedClientWithHalfARequestIsRefused) {
   HttpDriver driver(echo_target());
   driver.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nonly this");
@@ -160,14 +164,22 @@ TEST(HttpConnection, AHalfClosedClientWithHalfARequestIsRefused) {
   EXPECT_EQ(0U, driver.stats().requests.get());
 }
 
+volatile std::sig_atomic_t signals_seen = 0;
+
 // proves: C-HTTP-10
 TEST(HttpConnection, AClientThatIsGoneRaisesNoSignal) {
+  struct sigaction before{};
+  struct sigaction counting{};
+  counting.sa_handler = [](int) { signals_seen = 1; };
+  ASSERT_EQ(0, ::sigaction(SIGPIPE, &counting, &before));
   HttpDriver driver([](const HttpRequest&) { return text(std::string(1 << 20, 'x')); });
   driver.shrink_buffers();
   driver.send(get("/"));
   driver.run();
   driver.close_client();
-  driver.run();  // SIGPIPE would end this program
+  driver.run();
+  ::sigaction(SIGPIPE, &before, nullptr);
+  EXPECT_EQ(0, signals_seen) << "SIGPIPE ends a program that has not asked for anything else";
   EXPECT_EQ(Step::Kind::kClose, driver.step().kind);
   EXPECT_EQ(CloseReason::kPeerGone, driver.step().reason);
 }

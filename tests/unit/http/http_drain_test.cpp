@@ -157,7 +157,7 @@ TEST(HttpDrain, ABacklogIsAnsweredWholeInOrder) {
   EXPECT_TRUE(driver.lingers());
 }
 
-// proves: C-DRAIN-02
+// proves: C-DRAIN-02, INV-21
 TEST(HttpDrain, BehindAnAnswerUnderWayNothingIsExecuted) {
   Handled handled;
   HttpDriver driver([&](const HttpRequest& request) {

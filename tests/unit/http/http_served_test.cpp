@@ -46,7 +46,7 @@ TEST(HttpServed, TheHandlerKnowsItsPeer) {
   EXPECT_EQ("127.0.0.1:" + std::to_string(local_port(client.fd())), answers[0].body);
 }
 
-// proves: C-SERVE-07
+// proves: C-SERVE-07, INV-21
 TEST(HttpServed, AnAnswerBeforeUnreadBytesIsNotReset) {
   auto scheduler = serve([](const HttpRequest&) { return HttpResponse{}; });
   const std::string behind(200'000, 'x');

@@ -73,6 +73,7 @@ Outcome read_both(const std::string& text, const HttpConfig& config = {}) {
   return whole;
 }
 
+// proves: C-HTTP-01, C-HTTP-02, C-HTTP-11
 TEST(RequestReader, ReadsWhatIsAllowed) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET / 1.1 keep|Host=x\n"},
@@ -94,6 +95,8 @@ TEST(RequestReader, ReadsWhatIsAllowed) {
       {"POST / HTTP/1.1\r\nHost: h\r\ntransfer-encoding: Chunked\r\n\r\n5\r\nhello\r\n6;a=b\r\n world\r\n0\r\nX: "
        "y\r\n\r\n",
        "POST / 1.1 keep|Host=h|transfer-encoding=Chunked\nhello world"},
+      {"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX: y\r\nHost: z\r\n\r\n",
+       "POST / 1.1 keep|Host=h|Transfer-Encoding=chunked\na"},
   };
   for (const auto& [text, wanted] : cases) {
     const Outcome outcome = read_both(text);
@@ -204,6 +207,7 @@ TEST(RequestReader, AHeadWithoutAnEndIsBounded) {
   EXPECT_EQ(431, read_both("GET / HTTP/1.1\r\n" + std::string(1 << 17, 'A'), config).status);
 }
 
+// proves: C-HTTP-06
 TEST(RequestReader, FramingOverheadOfChunksIsBounded) {
   const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
   const auto extension = [&](std::size_t size) { return head + "0;" + std::string(size - 1, 'e') + "\r\n\r\n"; };
@@ -230,6 +234,7 @@ TEST(RequestReader, CountsWholeRequestsAhead) {
   EXPECT_EQ(1, count_whole_requests("GET / HTTP/1.0\r\n\r\n" + get, config));
 }
 
+// proves: C-HTTP-11
 TEST(HttpDate, FormatsKnownMoments) {
   const auto text = [](std::int64_t seconds) {
     const auto date = format_http_date(seconds);
@@ -239,6 +244,8 @@ TEST(HttpDate, FormatsKnownMoments) {
   EXPECT_EQ("Sun, 06 Nov 1994 08:49:37 GMT", text(784111777));
   EXPECT_EQ("Tue, 29 Feb 2000 23:59:59 GMT", text(951868799));
   EXPECT_EQ("Wed, 31 Dec 2025 12:00:00 GMT", text(1767182400));
+  EXPECT_EQ("Sun, 28 Feb 2100 00:00:00 GMT", text(4107456000));
+  EXPECT_EQ("Mon, 01 Mar 2100 00:00:00 GMT", text(4107542400)) << "no leap year";
   EXPECT_EQ("Fri, 31 Dec 9999 23:59:59 GMT", text(253402300799));
 }
 

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "flare/base/network_error.h"
 #include "flare/http/http_frontend.h"
+#include "http_driver.h"
 
 namespace flare::testing {
 namespace {
@@ -103,6 +105,37 @@ TEST(ResponseWriter, TheStaticAnswerIsTheSameText) {
         EXPECT_EQ(head(response, with) + (to_head ? "" : "fixed"), out);
       }
     }
+  }
+}
+
+std::string get(const std::string& target) {
+  return "GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n";
+}
+
+// proves: C-HTTP-11
+TEST(ResponseWriter, EveryKindOfAnswerCarriesADate) {
+  const HttpHandler handler = [](const HttpRequest& request) -> HttpResponse {
+    if (request.target == "/throw") throw 5;
+    HttpResponse response;
+    response.body = "body";
+    if (request.target == "/204") response.status = 204;
+    if (request.target == "/source") response.source = [](char*, std::size_t) { return std::size_t{0}; };
+    return response;
+  };
+  const std::string all = "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n" + get("/") + get("/204") + get("/source") +
+                          get("/throw") + "GET / HTTP/1.1\r\n\r\n";
+  const std::vector<int> statuses = {200, 200, 204, 200, 500, 400};
+  HttpDriver by_handler(handler);
+  const auto answers = by_handler.exchange(all, {0});
+  ASSERT_EQ(statuses.size(), answers.size());
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_EQ(statuses[i], answers[i].status) << i;
+    ASSERT_EQ(1U, answers[i].headers.count("date")) << i;
+    EXPECT_EQ(29U, answers[i].headers.at("date").size()) << i;
+  }
+  HttpDriver rendered_once{HttpResponse{}};
+  for (const Answer& answer : rendered_once.exchange(get("/") + get("/"))) {
+    EXPECT_EQ(1U, answer.headers.count("date"));
   }
 }
 

@@ -156,6 +156,7 @@ TEST(Smuggling, RequestLinesAndHosts) {
       {400, get("Host: x\r\nHost: x\r\n")},
       {400, get("Host: x\r\nhost: y\r\n")},
       {400, get("Host: a, b\r\n")},
+      {400, get("Host: a,b\r\n")},
       {400, get("Host: a b\r\n")},
       {400, get("Host: a/b\r\n")},
       {400, "GET / HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n"},
@@ -209,6 +210,7 @@ TEST(Smuggling, ChunkFraming) {
   expect_all_refused(cases);
 }
 
+// proves: C-HTTP-01, C-HTTP-05
 TEST(Smuggling, WhatStandsBeforeARefusedMessageIsAnswered) {
   std::vector<std::string> targets;
   HttpDriver driver([&](const HttpRequest& request) {
