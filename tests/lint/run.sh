@@ -119,6 +119,7 @@ bad words tests/unit/base/b_test.cpp 'a suppression' '// TSAN_OPTIONS=suppressio
 bad shell scripts/a.sh 'a script that does not parse' 'if true; then\n'
 bad shell scripts/plain 'a script that cannot be executed' '#!/usr/bin/env bash\necho\n'
 bad promises tests/unit/base/b_test.cpp 'a promise that is none' '// proves: C-A-99\nTEST(A, B) {}\n'
+bad promises docs/contract.md 'a promise without a test' '- **C-A-01** One.\n- **C-A-02** Two.\n'
 bad headers runtime/flare/base/a.h 'a header that needs another' '#pragma once\nstd::vector<int> f();\n'
 
 count=$((count + 1))
