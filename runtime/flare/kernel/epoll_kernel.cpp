@@ -137,6 +137,14 @@ Status EpollKernel::set_defer_accept(int fd, int seconds) {
   return set_option(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, seconds);
 }
 
+// Of a listening socket tcpi_unacked is the length of its accept queue.
+Result<int> EpollKernel::accept_backlog(int fd) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return Result<int>::failure(errno);
+  return static_cast<int>(info.tcpi_unacked);
+}
+
 Status EpollKernel::bind(int fd, const sockaddr* address, socklen_t length) {
   return status_of(::bind(fd, address, length));
 }

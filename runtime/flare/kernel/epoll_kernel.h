@@ -31,6 +31,7 @@ struct EpollKernel {
   static Status set_v6_only(int fd, bool on);
   static Status set_nodelay(int fd);
   static Status set_defer_accept(int fd, int seconds);
+  static Result<int> accept_backlog(int fd);
   static Status bind(int fd, const sockaddr* address, socklen_t length);
   static Status listen(int fd, int backlog);
   static Status local_address(int fd, sockaddr_storage* out);

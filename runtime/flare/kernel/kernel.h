@@ -68,6 +68,7 @@ concept Kernel = requires(int fd, std::uint64_t key, unsigned interest, ReadyEve
   { K::set_v6_only(fd, flag) } -> std::same_as<Status>;
   { K::set_nodelay(fd) } -> std::same_as<Status>;
   { K::set_defer_accept(fd, count) } -> std::same_as<Status>;
+  { K::accept_backlog(fd) } -> std::same_as<Result<int>>;  // completed connections that wait for accept
   { K::bind(fd, address, length) } -> std::same_as<Status>;
   { K::listen(fd, count) } -> std::same_as<Status>;
   { K::local_address(fd, out) } -> std::same_as<Status>;

@@ -67,6 +67,11 @@ Result<int> Listener::accept() const {
   return SystemKernel::accept(fd_.get());
 }
 
+int Listener::waiting_clients() const {
+  const Result<int> backlog = SystemKernel::accept_backlog(fd_.get());
+  return backlog.ok() ? backlog.value() : 0;
+}
+
 bool Listener::disable() {
   // First the call, then the mark: whoever sees the mark must find clients refused. Two that come here together both
   // make the call, which does no harm.

@@ -41,6 +41,8 @@ class Listener {
   bool shared() const { return shared_; }
   // An accepted descriptor: non-blocking, close-on-exec. Would-block is EAGAIN.
   Result<int> accept() const;
+  // Clients that the kernel has connected and nobody accepted yet; 0 when it can't be told.
+  int waiting_clients() const;
   // Refuses clients from now on; the number stays. Only the first caller gets true.
   bool disable();
   bool is_disabled() const;

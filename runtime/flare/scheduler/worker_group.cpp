@@ -24,14 +24,14 @@ bool WorkerGroup::is_worker_thread() const {
 }
 
 void WorkerGroup::disable_listeners(int worker) {
-  const MutexLock lock(rows_mutex);
+  const MutexLock lock(shared->rows_mutex);
   for (const Shared<Listener>& listener : shared->listeners[static_cast<std::size_t>(worker)]) {
     static_cast<void>(listener->disable());
   }
 }
 
 void WorkerGroup::release_listeners(int worker) {
-  const MutexLock lock(rows_mutex);
+  const MutexLock lock(shared->rows_mutex);
   shared->listeners[static_cast<std::size_t>(worker)].clear();
 }
 

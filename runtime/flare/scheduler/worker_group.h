@@ -42,13 +42,9 @@ struct WorkerGroup {
   // True on a thread that is inside run_worker.
   bool is_worker_thread() const;
   // Any thread: clients are refused from now on, on every listener of the given worker.
-  void disable_listeners(int worker) FLARE_EXCLUDES(rows_mutex);
+  void disable_listeners(int worker) FLARE_EXCLUDES(shared->rows_mutex);
   // Control thread, after that worker was joined: closes its listeners.
-  void release_listeners(int worker) FLARE_EXCLUDES(rows_mutex);
-
-  // Guards the rows of shared->listeners against the control thread's clearing them. A worker reads its own row without
-  // it: its row is cleared after it was joined only.
-  Mutex rows_mutex;
+  void release_listeners(int worker) FLARE_EXCLUDES(shared->rows_mutex);
 };
 
 // The body of worker id's thread: pins itself, runs, and leaves nothing that only it holds.

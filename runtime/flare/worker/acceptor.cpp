@@ -165,10 +165,7 @@ Acceptor::Outcome Acceptor::classify(int error, std::size_t index) {
 
 // Placed: pushed to a peer, or kept. From a successful push on, the descriptor is the peer's.
 void Acceptor::place(UniqueFd fd, std::size_t index) {
-  const std::int64_t load = own_load();
-  int target = pool_.choose_handoff_target(id_, load);
-  const int cap = loop_.context.options().max_connections;
-  if (target < 0 && cap > 0 && load >= cap) target = pool_.peek_idle_worker(id_);
+  const int target = choose_target();
   if (target >= 0) {
     const HandoffToken token{fd.get(), id_, static_cast<int>(index)};
     if (pool_.try_handoff(target, token.pack())) {

@@ -58,6 +58,7 @@ class Acceptor {
   Outcome accept_one(std::size_t index);
   Outcome classify(int error, std::size_t index);
   void place(UniqueFd fd, std::size_t index);
+  int choose_target() const;
   bool can_place() const;
   std::int64_t own_load() const;
   void settle(Sweep result);

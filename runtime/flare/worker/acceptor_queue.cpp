@@ -1,4 +1,5 @@
 // The acceptor's other half: the worker's own queue, its listeners' registrations, and leaving.
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <utility>
@@ -8,6 +9,20 @@
 #include "flare/worker/worker_exit.h"
 
 namespace flare::inline FLARE_ABI {
+
+// Whom the next connection goes to; -1: it stays here.
+int Acceptor::choose_target() const {
+  const std::int64_t load = own_load();
+  const int target = pool_.choose_handoff_target(id_, load);
+  if (target >= 0) {
+    // A peer that has had no CPU since a burst began looks idle though its own clients wait in the kernel. Handing it
+    // more would only come back: one call here is cheaper than the push and the wake that it saves.
+    const std::int64_t peer_load = pool_.load(target) + loop_.context.shared()->waiting_clients(target);
+    if (load - peer_load >= std::max(pool_.policy().steal_threshold, 1)) return target;
+  }
+  const int cap = loop_.context.options().max_connections;
+  return cap > 0 && load >= cap ? pool_.peek_idle_worker(id_) : -1;
+}
 
 void Acceptor::adopt_queue() {
   pool_.drain_local(id_, tokens_);

@@ -39,6 +39,15 @@ WorkerSnapshot WorkerShared::snapshot(int worker, MonoTime now) const {
   return to;
 }
 
+std::int64_t WorkerShared::waiting_clients(int worker) const {
+  const MutexLock lock(rows_mutex);
+  std::int64_t waiting = 0;
+  for (const Shared<Listener>& listener : listeners[static_cast<std::size_t>(worker)]) {
+    if (!listener->shared()) waiting += listener->waiting_clients();
+  }
+  return waiting;
+}
+
 void WorkerContext::serve(Protocol& protocol) {
   ServingLoop(*this, protocol).run();
 }

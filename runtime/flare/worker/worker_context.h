@@ -41,6 +41,8 @@ struct WorkerShared {
   // [worker][address]; a shared listener stands in each row. Row N is read by worker N, and by the control thread,
   // which clears it when that worker was joined.
   std::vector<std::vector<Shared<Listener>>> listeners;
+  // Guards the rows against the control thread's clearing them, for whoever reads another worker's row.
+  mutable Mutex rows_mutex;
 
   // Any thread.
   void report(std::string_view line) noexcept { reporter.report(line); }
@@ -48,6 +50,9 @@ struct WorkerShared {
   void wake_all() const noexcept {
     for (const Shared<Waker>& waker : wakers) waker->wake();
   }
+  // Any thread: clients that wait at the worker's own listeners and that it could not accept yet. A peer that had no CPU
+  // since they came looks idle by its load alone.
+  std::int64_t waiting_clients(int worker) const FLARE_EXCLUDES(rows_mutex);
   // Any thread: the worker's counters now. They are read one by one; after the join they are exact.
   WorkerSnapshot snapshot(int worker, MonoTime now) const;
 };

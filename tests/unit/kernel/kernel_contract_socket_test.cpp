@@ -45,6 +45,21 @@ TYPED_TEST(KernelSocket, AnAcceptedSocketInheritsNoDelay) {
   EXPECT_EQ(1, TestFixture::Outside::option(server.get(), IPPROTO_TCP, TCP_NODELAY));
 }
 
+// Decision 7: what a donor asks about its peer.
+// proves: C-ACCEPT-08
+TYPED_TEST(KernelSocket, TheAcceptBacklogCountsTheClientsThatWait) {
+  const UniqueFd listening = this->listener();
+  EXPECT_EQ(0, TypeParam::accept_backlog(listening.get()).value());
+  {
+    const auto [client, server] = this->connection(listening);
+    EXPECT_EQ(0, TypeParam::accept_backlog(listening.get()).value());
+  }
+  const UniqueFd first(TestFixture::Outside::connect(this->address_of(listening)).value());
+  EXPECT_EQ(1, TypeParam::accept_backlog(listening.get()).value());
+  const UniqueFd second(TestFixture::Outside::connect(this->address_of(listening)).value());
+  EXPECT_EQ(2, TypeParam::accept_backlog(listening.get()).value());
+}
+
 // Decision 20: after this no client waits, and none gets in.
 TYPED_TEST(KernelSocket, ADisabledListenerRefusesClientsAndKeepsItsNumber) {
   const UniqueFd listening = this->listener();
