@@ -50,8 +50,8 @@ struct WorkerShared {
   void wake_all() const noexcept {
     for (const Shared<Waker>& waker : wakers) waker->wake();
   }
-  // Any thread: clients that wait at the worker's own listeners and that it could not accept yet. A peer that had no CPU
-  // since they came looks idle by its load alone.
+  // Any thread: clients that wait at the worker's own listeners and that it could not accept yet. A peer that had no
+  // CPU since they came looks idle by its load alone.
   std::int64_t waiting_clients(int worker) const FLARE_EXCLUDES(rows_mutex);
   // Any thread: the worker's counters now. They are read one by one; after the join they are exact.
   WorkerSnapshot snapshot(int worker, MonoTime now) const;

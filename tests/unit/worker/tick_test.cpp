@@ -10,7 +10,7 @@
 namespace flare::testing {
 namespace {
 
-// While a handler runs, a client connects, another one sends a line, and a deadline passes: the next tick has all three.
+// While a handler runs, a client connects, another one sends a line, and a deadline passes: the next tick has them all.
 // proves: C-ACCEPT-02
 TEST(Tick, AcceptsThenRunsTimersThenHandlers) {
   Hooks hooks;
