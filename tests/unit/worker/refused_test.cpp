@@ -1,4 +1,5 @@
-// A push that its target refuses, made certain: the last slot is taken between the donor's choice and its push.
+// Pushes that come at a chosen moment: the last slot goes between a donor's choice and its push, and a worker is filled
+// while it sleeps.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -85,6 +86,39 @@ TEST(Refused, AConnectionStaysWithItsAcceptorWhoServesIt) {
   }
   EXPECT_GT(refused, 0U);
   insight.shared = nullptr;
+}
+
+// What a crashed peer left fills a worker that sleeps and has not paused. The client that wakes it is its peer's.
+// proves: C-ACCEPT-03, C-ACCEPT-05, INV-17
+TEST(Filled, AWorkerThatWasFilledInItsSleepLeavesAClientToItsPeer) {
+  int woken = 0;
+  for (int round = 0; round < 60 && woken < 3; ++round) {
+    const int full = round % 2;  // which of them the kernel wakes is its choice
+    Hooks hooks;
+    Insight insight;
+    SchedulerOptions options = uncapped(ListenerStrategy::kShared);
+    options.serving.max_connections = 1;
+    auto server = Scheduler<OpenFrontend>::start(SocketAddress::loopback_v4(), OpenFrontend(hooks, insight), 2, false,
+                                                 {}, options);
+    const auto idle = [&](std::uint64_t live) {
+      return wait_until([&] {
+        const auto all = server.stats();
+        return all[0].ticks > 0 && all[1].ticks > 0 && all[0].sleeping && all[1].sleeping &&
+               all[static_cast<std::size_t>(full)].live == live;
+      });
+    };
+    ASSERT_TRUE(idle(0));
+    SocketPair pair;
+    ASSERT_TRUE(insight.shared->pool.push_orphan(full, HandoffToken{pair.a.get(), 1 - full, 0}.pack()));
+    static_cast<void>(pair.a.release());
+    insight.shared->wakers[static_cast<std::size_t>(full)]->wake();
+    ASSERT_TRUE(idle(1));
+    LineClient client(server.addresses().front());
+    ASSERT_EQ(who(client).served, 1 - full) << "round " << round;
+    woken += server.stats()[static_cast<std::size_t>(full)].accept_pauses > 0 ? 1 : 0;
+    insight.shared = nullptr;
+  }
+  EXPECT_GT(woken, 0) << "in 60 rounds the client woke the other worker";
 }
 
 }  // namespace
