@@ -47,8 +47,15 @@ void SchedulerCore::start_worker(RunWorkerFunction run, int cpu) {
   const int id = static_cast<int>(threads_.size());
   WorkerSeat& seat = held->seats[threads_.size()];
   seat.returned.store(false, std::memory_order_relaxed);  // the start of the thread orders it
-  Result<Thread> thread = Thread::start(
-      [held, id, run = std::move(run), cpu]() mutable { run_worker_thread(held, id, std::move(run), cpu); });
+  Result<Thread> thread = Result<Thread>::failure(ENOMEM);
+  try {
+    thread = Thread::start(
+        [held, id, run = std::move(run), cpu]() mutable { run_worker_thread(held, id, std::move(run), cpu); });
+  } catch (...) {
+    // No memory: there is no thread, and a stop must not wait for one.
+    seat.returned.store(true, std::memory_order_relaxed);
+    throw;
+  }
   if (!thread.ok()) {
     seat.returned.store(true, std::memory_order_relaxed);
     throw NetworkError(thread.error(), "Scheduler::start", "thread of worker " + std::to_string(id));
