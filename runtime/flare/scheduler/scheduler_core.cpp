@@ -148,11 +148,16 @@ void SchedulerCore::cut_and_await(WorkerGroup& group, bool may_detach) {
 
 std::vector<ShutdownReport> SchedulerCore::collect(WorkerGroup& group) {
   std::vector<ShutdownReport> reports;
-  // A start that failed has fewer threads than workers.
+  // A start that failed has fewer threads than workers. All queues are closed before anything is counted: a worker that
+  // is only late may still push, and must not do so between its own report and the one of its target.
+  std::vector<int> all_swept;
+  for (int id = 0; id < static_cast<int>(threads_.size()); ++id) {
+    all_swept.push_back(sweep_queue(*group.shared, id));
+  }
   for (std::size_t index = 0; index < threads_.size(); ++index) {
     const int id = static_cast<int>(index);
     const bool stuck = !group.seats[index].returned.load(std::memory_order_acquire);
-    const int swept = sweep_queue(*group.shared, id);
+    const int swept = all_swept[index];
     if (stuck) {
       reports.push_back(report_stuck(*group.shared, id, swept));
       threads_[index].detach();
