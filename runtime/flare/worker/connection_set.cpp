@@ -201,6 +201,8 @@ void ConnectionSet::release(ConnectionSlot& slot) noexcept {
     }
   }
   if (slot.timer.value != 0) loop_.wheel.cancel(slot.timer);
+  // Its end may take long, and whoever reads the counters meanwhile must not find it in two of them.
+  const std::unique_ptr<Connection> ending = std::move(slot.connection);
   table_.remove(slot);
   closed_ = true;
   publish_live();
