@@ -40,7 +40,7 @@ class Acceptor {
   void close_phase();
   // Cut: unregisters and disables; what stands in the queue is counted and closed.
   void cut() noexcept;
-  // Crash: unregisters, and passes a shared listener's wake on. The rest is evacuate()'s (worker_exit.h).
+  // Crash: unregisters, and gives away what is in hand. The rest is evacuate()'s (worker_exit.h).
   void abandon() noexcept;
   bool is_open() const { return open_; }
 

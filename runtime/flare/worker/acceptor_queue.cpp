@@ -111,7 +111,6 @@ void Acceptor::abandon() noexcept {
   for (Kept& kept : kept_) give_away(loop_.context, std::move(kept.fd), kept.accepted_by);
   kept_.clear();
   connections_.set_in_hand(0);
-  if (has_shared_) pass_on();
   flush_wakes();
 }
 

@@ -28,6 +28,14 @@ void accept_dry(WorkerContext& context, const Listener& listener) {
   }
 }
 
+// Whoever can take it must learn of a client whose exclusive wake ended here. This worker can't look again, so all are
+// asked: one that is at its cap or inside a handler now remembers it.
+void ask_every_peer(WorkerContext& context) {
+  for (int peer = 0; peer < context.worker_count(); ++peer) {
+    if (peer != context.id() && context.pool().request_accept(peer)) wake(context, peer);
+  }
+}
+
 }  // namespace
 
 void give_away(WorkerContext& context, UniqueFd fd, int accepted_by) noexcept {
@@ -55,8 +63,7 @@ void evacuate(WorkerContext& context) noexcept {
     }
     for (const Shared<Listener>& listener : context.listeners()) {
       if (listener->shared()) {
-        const int peer = context.pool().choose_acceptor(context.id());
-        if (peer >= 0 && context.pool().request_accept(peer)) wake(context, peer);
+        if (!listener->is_disabled()) ask_every_peer(context);
       } else {
         accept_dry(context, *listener);
         static_cast<void>(listener->disable());

@@ -18,7 +18,7 @@ namespace flare::inline FLARE_ABI {
 // Pushes fd to the peer with the least load, with a wake; no peer takes it: closed and counted as cut.
 void give_away(WorkerContext& context, UniqueFd fd, int accepted_by) noexcept;
 // Closes the worker's queue, accepts its own listeners dry and disables them, and gives all of that away. A shared
-// listener stays open; a peer is asked to look at it. Idempotent.
+// listener stays open; every peer is asked to look at it. Idempotent.
 void evacuate(WorkerContext& context) noexcept;
 
 }  // namespace flare::inline FLARE_ABI
