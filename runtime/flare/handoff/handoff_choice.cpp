@@ -44,6 +44,13 @@ int WorkerHandoffPool::choose_acceptor(int exclude) const {
   return choice.worker;
 }
 
+bool WorkerHandoffPool::is_any_peer_below_cap(int exclude) const {
+  for (int peer = 0; peer < size(); ++peer) {
+    if (peer != exclude && below_cap(peer) && !queue_of(peer).is_closed() && !is_crashed(peer)) return true;
+  }
+  return false;
+}
+
 int WorkerHandoffPool::paused_peer(int exclude) const {
   if (!is_worker(exclude)) return -1;
   for (int step = 1; step <= size(); ++step) {

@@ -76,6 +76,8 @@ class WorkerHandoffPool {
   // count the tokens that move twice, never not at all. -1: no such worker.
   std::int64_t load(int worker) const;
   bool below_cap(int worker) const;  // load < cap, or there is no cap
+  // An open peer that did not crash is below its cap: it has a place, even if it is stuck or its queue full just now.
+  bool is_any_peer_below_cap(int exclude) const;
   // Owner. After a poll: before end_sleep, or the worker looks stuck for a moment.
   void publish_heartbeat(int worker, MonoTime now);
   MonoTime heartbeat(int worker) const;  // MonoTime{} when it never published one

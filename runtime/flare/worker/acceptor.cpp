@@ -55,19 +55,19 @@ void Acceptor::settle(Sweep result) {
   switch (result) {
     case Sweep::kAtCap:
       paused_ = Pause::kCap;
-      if (has_shared_) pass_on();
+      wait_for_place();
       return;
     case Sweep::kNoResources:
       paused_ = Pause::kResources;
       // Once per pause: the next worker may find the same, pauses too and asks the one after it.
-      if (has_shared_ && retry_after_ == limits::kAcceptRetryMin) pass_on();
+      if (has_shared_ && retry_after_ == limits::kAcceptRetryMin) static_cast<void>(pass_on());
       arm_retry();
       return;
     case Sweep::kBudget:
       // A peer may share the rest, if it has time. This worker goes on too: its poller knows of what is left only if
       // its own wake began this pass.
       if (has_shared_) {
-        pass_on();
+        static_cast<void>(pass_on());
         static_cast<void>(pool_.request_accept(id_));
       }
       break;
@@ -215,14 +215,21 @@ void Acceptor::on_retry_timer() {
   if (paused_ != Pause::kNone) pass();
 }
 
-// An exclusive wake that ended here is known to no other poller: somebody must be told to accept by itself.
-void Acceptor::pass_on() {
+// An exclusive wake that ended here is known to no other poller: somebody must be told to accept by itself. True: one
+// that sleeps was, and takes it at once. One that is awake may be inside a handler, and what it was asked waits with it.
+bool Acceptor::pass_on() {
   const int target = pool_.choose_acceptor(id_);
-  if (target < 0 || !pool_.request_accept(target)) return;
+  if (target < 0 || !pool_.request_accept(target)) return false;
   stats_.passed_on.add();
   remember_wake(target);
-  // One that is awake may be inside a handler, and what it was asked waits with it: look again.
-  if (paused_ == Pause::kCap && !pool_.is_sleeping(target)) arm_retry();
+  return pool_.is_sleeping(target);
+}
+
+// Whoever closes a connection or empties its queue from now on asks this worker again. A peer that has a place and is
+// only inside a handler does neither: look again.
+void Acceptor::wait_for_place() {
+  if (has_shared_ && pass_on()) return;
+  if ((has_shared_ || pool_.policy().enabled) && pool_.is_any_peer_below_cap(id_)) arm_retry();
 }
 
 void Acceptor::after_closes() {

@@ -64,7 +64,8 @@ class Acceptor {
   void settle(Sweep result);
   void resume();
   void arm_retry();
-  void pass_on();
+  bool pass_on();
+  void wait_for_place();
   void ask_paused_peer();
   void remember_wake(int target);
   void flush_wakes() noexcept;

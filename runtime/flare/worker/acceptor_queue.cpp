@@ -29,6 +29,8 @@ void Acceptor::adopt_queue() {
   if (tokens_.empty()) return;
   adopt_tokens(tokens_);
   tokens_.clear();
+  // A peer at its cap may have paused because this queue was full, or because it saw a token in both places on its way.
+  if (pool_.paused_count() > 0) connections_.note_freed();
 }
 
 void Acceptor::adopt_tokens(const std::vector<std::int64_t>& tokens) {

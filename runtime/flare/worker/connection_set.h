@@ -46,7 +46,9 @@ class ConnectionSet {
   // Descriptors that the loop took but that stand in no table yet: they count as live.
   void set_in_hand(std::size_t count);
   bool has_closed() const { return closed_; }
-  // True once after connections were closed.
+  // Something else than a close made room that a paused peer may wait for.
+  void note_freed() { closed_ = true; }
+  // True once after connections were closed, or after note_freed.
   bool take_closed() { return std::exchange(closed_, false); }
 
  private:
