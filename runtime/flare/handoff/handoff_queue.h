@@ -60,6 +60,16 @@ class alignas(64) HandoffQueue {
     put(token);
     return true;
   }
+  // The same for a token that is made only when it is sure to be taken. make() returns it, or nothing: then nothing is
+  // pushed and that is no refusal.
+  template <class Admit, class Make>
+  bool push_made(Admit&& admit, Make&& make) {
+    const MutexLock lock(mutex_);
+    if (closed_.load(std::memory_order_relaxed) || is_full() || !admit(count_now())) return refuse();
+    const std::optional<std::int64_t> token = make();
+    if (token) put(*token);
+    return token.has_value();
+  }
   // on_taken(n): n tokens are about to leave, also for n = 0. It runs before size() falls.
   template <class OnTaken>
   void drain_with(std::vector<std::int64_t>& out, OnTaken&& on_taken) {

@@ -46,9 +46,7 @@ HandoffQueue& WorkerHandoffPool::queue(int worker) {
 bool WorkerHandoffPool::try_handoff(int target, std::int64_t token) {
   if (!policy_.enabled || !is_worker(target)) return false;
   // The cap is asked under the target's lock: two donors can't both take its last place.
-  return queue_of(target).push_if(token, [this, target](std::int64_t queued) {
-    return !is_crashed(target) && (connection_cap_ == 0 || live(target) + queued < connection_cap_);
-  });
+  return queue_of(target).push_if(token, [this, target](std::int64_t queued) { return has_place(target, queued); });
 }
 
 bool WorkerHandoffPool::push_orphan(int target, std::int64_t token) {

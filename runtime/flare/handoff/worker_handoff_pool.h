@@ -41,6 +41,13 @@ class WorkerHandoffPool {
   // --- The seed's calls. An id out of range is refused (false, empty, -1).
   // Any worker. False: disabled, or target is full, closed, crashed or at its cap; the caller keeps the token.
   bool try_handoff(int target, std::int64_t token);
+  // The same for a token that make() gives, or not (nothing): it is called, once and under the queue's lock, only when
+  // target is sure to take the token. So whoever has no place of its own never holds what its peer then refuses.
+  template <class Make>
+  bool handoff_made(int target, Make&& make) {
+    if (!policy_.enabled || !is_worker(target)) return false;
+    return queue_of(target).push_made([this, target](std::int64_t queued) { return has_place(target, queued); }, make);
+  }
   // Owner. Everything queued, oldest first; see the second form.
   std::vector<std::int64_t> drain_local(int worker);
   // Any worker. The least loaded peer that is open, not crashed, not full, below its cap and not stuck; ties in
@@ -166,6 +173,10 @@ class WorkerHandoffPool {
   HandoffQueue& queue_of(int worker) { return queues_[static_cast<std::size_t>(worker)]; }
   bool is_crashed(int worker) const { return cell(worker).crashed.load(std::memory_order_relaxed); }
   std::int64_t live(int worker) const;
+  // Under worker's queue's lock.
+  bool has_place(int worker, std::int64_t queued) const {
+    return !is_crashed(worker) && (connection_cap_ == 0 || live(worker) + queued < connection_cap_);
+  }
   void add_live(int worker, std::int64_t count);
   std::int64_t reference_heartbeat(int caller) const;
   bool is_stuck(int worker, std::int64_t reference) const;

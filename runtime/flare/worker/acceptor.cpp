@@ -117,6 +117,8 @@ Acceptor::Outcome Acceptor::accept_one(std::size_t index) {
     unregister_listener(index);
     return Outcome::kGone;
   }
+  const int cap = loop_.context.options().max_connections;
+  if (cap > 0 && own_load() >= cap) return accept_for_peer(index);
   const Result<int> accepted = listener.accept();
   if (!accepted.ok()) return classify(accepted.error(), index);
   stats_.accepted.add();
@@ -190,10 +192,7 @@ std::int64_t Acceptor::own_load() const {
 bool Acceptor::can_place() const {
   const int cap = loop_.context.options().max_connections;
   if (cap <= 0) return true;
-  const std::int64_t load = own_load();
-  if (load < cap) return true;
-  // At the cap the worker is over by one at most: that one is what a peer refuses in spite of this look.
-  return load == cap && pool_.policy().enabled && pool_.peek_idle_worker(id_) >= 0;
+  return own_load() < cap || pool_.peek_idle_worker(id_) >= 0;
 }
 
 void Acceptor::resume() {
@@ -245,13 +244,13 @@ void Acceptor::after_closes() {
 }
 
 // Something is free that a paused peer may wait for. One is asked to try again; when it needs it no more it asks the
-// next one. A peer over its cap can't use a place, not even a third one's: it is skipped.
+// next one. Without the handoff a peer over its cap can't use a third one's place: it is skipped.
 void Acceptor::ask_paused_peer() {
   const int cap = loop_.context.options().max_connections;
   for (int tries = pool_.paused_count(); tries > 0; --tries) {
     const int peer = pool_.paused_peer(id_);
     if (peer < 0) return;
-    if (cap > 0 && pool_.load(peer) > cap) continue;
+    if (cap > 0 && !pool_.policy().enabled && pool_.load(peer) > cap) continue;
     if (!pool_.request_accept(peer)) continue;
     remember_wake(peer);
     return;

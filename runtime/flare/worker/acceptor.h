@@ -56,6 +56,7 @@ class Acceptor {
   Sweep sweep();
   Sweep accept_from(std::size_t index, int& budget);
   Outcome accept_one(std::size_t index);
+  Outcome accept_for_peer(std::size_t index);
   Outcome classify(int error, std::size_t index);
   void place(UniqueFd fd, std::size_t index);
   int choose_target() const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "flare/worker/acceptor.h"
@@ -41,6 +42,24 @@ void Acceptor::adopt_tokens(const std::vector<std::int64_t>& tokens) {
     connections_.set_in_hand(tokens.size() - i - 1);
     connections_.adopt(UniqueFd(token.fd), token.accepted_by);
   }
+}
+
+// Without a place of its own the worker accepts only what a peer is sure to take: it is never over its cap by more than
+// it was, and one that is over it (an orphan came, or a push met its own accept) leaves no client waiting for a peer.
+Acceptor::Outcome Acceptor::accept_for_peer(std::size_t index) {
+  const int target = pool_.peek_idle_worker(id_);
+  std::optional<Result<int>> accepted;
+  const bool pushed = pool_.handoff_made(target, [&]() -> std::optional<std::int64_t> {
+    accepted = listeners_[index]->accept();
+    if (!accepted->ok()) return std::nullopt;
+    return HandoffToken{accepted->value(), id_, static_cast<int>(index)}.pack();
+  });
+  if (!pushed) return accepted ? classify(accepted->error(), index) : Outcome::kSkipped;  // can_place() looks again
+  stats_.accepted.add();
+  stats_.handed_out.add();
+  remember_wake(target);
+  arm_take_back(target);
+  return Outcome::kPlaced;
 }
 
 void Acceptor::arm_take_back(int target) {

@@ -6,31 +6,36 @@
 namespace flare::testing {
 namespace {
 
-// Two workers with own listeners; worker 1 gives up its own first, so that every client comes to worker 0. No client
-// moves before worker 0 is at its cap.
+// Workers with own listeners; all but one give up their own first, so that every client comes to that one. No client
+// moves before it is at its cap.
 class CapPeer : public ::testing::Test {
  protected:
   class OneDoor {
    public:
-    explicit OneDoor(Hooks& hooks) : inner_(hooks) {}
+    OneDoor(Hooks& hooks, int door) : inner_(hooks), door_(door) {}
     bool requires_per_worker_listener() const { return true; }
     void run_worker(WorkerContext& context) {
-      if (context.id() == 1) context.listeners().front()->disable();
+      if (context.id() != door_) context.listeners().front()->disable();
       inner_.run_worker(context);
     }
 
    private:
     HookFrontend inner_;
+    int door_;
   };
 
-  void start(int capacity, int cap) {
+  void start(int capacity, int cap, int workers = 2, int door = 0) {
     SchedulerOptions options = uncapped(ListenerStrategy::kPerWorker, HandoffPolicy(true, capacity, 1000));
     options.serving.max_connections = cap;
-    server_ = Scheduler<OneDoor>::start(SocketAddress::loopback_v4(), OneDoor(hooks_), 2, false, {}, options);
-    ASSERT_TRUE(wait_until([&] { return server_.stats()[0].ticks > 0 && doors_closed(); }));
+    server_ =
+        Scheduler<OneDoor>::start(SocketAddress::loopback_v4(), OneDoor(hooks_, door), workers, false, {}, options);
+    // All are past their first line: clients come to one alone.
+    ASSERT_TRUE(wait_until([&] {
+      int begun = hooks_.gate.waiting();
+      for (const WorkerSnapshot& one : server_.stats()) begun += one.ticks > 0 ? 1 : 0;
+      return begun == workers;
+    }));
   }
-  // Worker 1 is past its first line: clients come to worker 0 alone.
-  bool doors_closed() const { return server_.stats()[1].ticks > 0 || hooks_.gate.waiting() > 0; }
   LineClient client() const { return LineClient(server_.addresses().front()); }
 
   Hooks hooks_;
@@ -77,6 +82,33 @@ TEST_F(CapPeer, AStuckPeerThatComesBackTakesTheClientThatWaits) {
   hooks_.gate.open();
   EXPECT_EQ(held.line(), "held");
   EXPECT_EQ(waiting.line(), "x") << "worker 1 has a free place and nothing to do";
+  EXPECT_TRUE(adds_up(server_.drain(5000)));
+}
+
+// Only worker 2 accepts. Worker 1 crashes and leaves it a connection above its cap.
+// proves: C-ACCEPT-05, C-CRASH-02
+TEST_F(CapPeer, AWorkerAboveItsCapStillHandsAClientToAPeerWithAPlace) {
+  hooks_.before_serve = [this](int worker) {
+    if (worker != 1) return;
+    hooks_.gate.enter();
+    throw std::runtime_error("worker 1 ends");
+  };
+  start(/*capacity=*/64, /*cap=*/1, /*workers=*/3, /*door=*/2);
+  LineClient own = client();
+  EXPECT_EQ(who(own).served, 2);
+  // One goes to worker 0, one into the queue of worker 1.
+  LineClient handed = client();
+  LineClient orphan = client();
+  EXPECT_TRUE(wait_until([&] { return server_.stats()[1].queued == 1 && server_.stats()[0].live == 1; }));
+  hooks_.gate.open();
+  EXPECT_TRUE(wait_until([&] { return server_.stats()[2].live == 2; }));
+  if (who(handed).served != 0) std::swap(handed, orphan);
+  EXPECT_EQ(who(orphan).served, 2);
+  handed.close();
+  EXPECT_TRUE(wait_until([&] { return server_.stats()[0].live == 0 && server_.stats()[0].sleeping; }));
+  EXPECT_EQ(server_.stats()[2].live, 2U);
+  LineClient waiting = client();
+  EXPECT_EQ(who(waiting).served, 0) << "worker 0 has a free place and nothing to do";
   EXPECT_TRUE(adds_up(server_.drain(5000)));
 }
 
