@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <limits>
+#include <utility>
 
 namespace flare::testing::faults {
 
@@ -18,7 +19,7 @@ struct Rule {
   std::atomic<long> calls{0};
   std::atomic<long> injected{0};
   std::atomic<long> first{0};  // 0: no rule. Written last, read first (release, acquire): it publishes the other two
-  std::atomic<long> last{0};
+  std::atomic<long> left{0};   // calls that are still to fail
   std::atomic<int> error{0};
 };
 
@@ -28,12 +29,20 @@ Rule& rule_of(Symbol symbol) {
   return rules[static_cast<std::size_t>(symbol)];
 }
 
+thread_local constinit std::array<int, static_cast<std::size_t>(Symbol::kCount)> own_error{};
+
 // The error of this call, 0 when it is to be made.
 int verdict(Symbol symbol) {
   Rule& rule = rule_of(symbol);
   const long call = rule.calls.fetch_add(1) + 1;
+  int& own = own_error[static_cast<std::size_t>(symbol)];
+  if (own != 0) {
+    rule.injected.fetch_add(1);
+    return std::exchange(own, 0);
+  }
   const long first = rule.first.load();
-  if (first == 0 || call < first || call > rule.last.load()) return 0;
+  // Counted down instead of up to a last number: a rule that was set while other threads made its calls still fires.
+  if (first == 0 || call < first || rule.left.fetch_sub(1) <= 0) return 0;
   rule.injected.fetch_add(1);
   return rule.error.load();
 }
@@ -51,8 +60,12 @@ void fail(Symbol symbol, long nth, int error, long times) {
   const long first = rule.calls.load() + nth;
   rule.first.store(0);
   rule.error.store(error);
-  rule.last.store(times == kForEver ? std::numeric_limits<long>::max() : first + times - 1);
+  rule.left.store(times == kForEver ? std::numeric_limits<long>::max() / 2 : times);
   rule.first.store(first);
+}
+
+void fail_on_this_thread(Symbol symbol, int error) {
+  own_error[static_cast<std::size_t>(symbol)] = error;
 }
 
 void reset() {

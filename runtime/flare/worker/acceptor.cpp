@@ -215,7 +215,7 @@ void Acceptor::on_retry_timer() {
 }
 
 // An exclusive wake that ended here is known to no other poller: somebody must be told to accept by itself. True: one
-// that sleeps was, and takes it at once. One that is awake may be inside a handler, and what it was asked waits with it.
+// that sleeps was, and takes it at once. One that is awake may be in a handler, and what it was asked waits with it.
 bool Acceptor::pass_on() {
   const int target = pool_.choose_acceptor(id_);
   if (target < 0 || !pool_.request_accept(target)) return false;
