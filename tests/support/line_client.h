@@ -23,12 +23,16 @@ class LineClient {
   LineClient() = default;
   explicit LineClient(const SocketAddress& address) { connect_error_ = open(address); }
   LineClient(LineClient&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)), connect_error_(other.connect_error_), in_(std::move(other.in_)) {}
+      : fd_(std::exchange(other.fd_, -1)),
+        connect_error_(other.connect_error_),
+        in_(std::move(other.in_)),
+        end_(other.end_) {}
   LineClient& operator=(LineClient&& other) noexcept {
     close();
     fd_ = std::exchange(other.fd_, -1);
     connect_error_ = other.connect_error_;
     in_ = std::move(other.in_);
+    end_ = other.end_;
     return *this;
   }
   ~LineClient() { close(); }
