@@ -28,8 +28,8 @@ enum class Symbol {
 
 inline constexpr int kForEver = -1;
 
-// The nth call of symbol from now on (1 is the next one) fails with error, and so do the times - 1 calls after it; calls
-// that other threads make while the rule is being set may put it off, never away. One
+// The nth call of symbol from now on (1 is the next one) fails with error, and so do the times - 1 calls after it;
+// calls that other threads make while the rule is being set may put it off, never away. One
 // rule for each symbol: a new one replaces it.
 void fail(Symbol symbol, long nth, int error, long times = 1);
 // The next call of symbol that this thread makes fails with error, whatever others do.
