@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "flare/base/network_error.h"
+#include "flare/worker/accept_error.h"
 #include "flare/worker/loop_token.h"
 #include "flare/worker/worker_exit.h"
 
@@ -127,34 +128,16 @@ Acceptor::Outcome Acceptor::accept_one(std::size_t index) {
 }
 
 Acceptor::Outcome Acceptor::classify(int error, std::size_t index) {
-  switch (error) {
-    case EAGAIN:
+  switch (accept_error(error)) {
+    case AcceptError::kEmpty:
       return Outcome::kEmpty;
-    case EMFILE:
-    case ENFILE:
-    case ENOBUFS:
-    case ENOMEM:
+    case AcceptError::kNoResources:
       stats_.accept_errors.add();
       return Outcome::kNoResources;
-    // One connection's misfortune, not the listener's: accept(2), "Error handling", and EPERM of a packet filter.
-    case EINTR:
-    case ECONNABORTED:
-    case EPROTO:
-    case EPERM:
-    case ENETDOWN:
-    case ENOPROTOOPT:
-    case EHOSTDOWN:
-    case ENONET:
-    case EHOSTUNREACH:
-    case EOPNOTSUPP:
-    case ENETUNREACH:
-    case ETIMEDOUT:
-    case ENOSR:
-    case ESOCKTNOSUPPORT:
-    case EPROTONOSUPPORT:
+    case AcceptError::kOneConnection:
       stats_.accept_errors.add();
       return Outcome::kSkipped;
-    default:
+    case AcceptError::kListener:
       break;
   }
   // EINVAL is what a disabled listener says; the flag may follow a moment later, the stop cell never does.

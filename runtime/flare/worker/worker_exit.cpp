@@ -1,9 +1,9 @@
 #include "flare/worker/worker_exit.h"
 
-#include <cerrno>
 #include <exception>
 
 #include "flare/base/limits.h"
+#include "flare/worker/accept_error.h"
 #include "flare/worker/loop_token.h"
 
 namespace flare::inline FLARE_ABI {
@@ -20,7 +20,7 @@ void accept_dry(WorkerContext& context, const Listener& listener) {
   for (int i = 0; i < limits::kAcceptDryMax && !listener.is_disabled(); ++i) {
     const Result<int> accepted = listener.accept();
     if (!accepted.ok()) {
-      if (accepted.error() == EINTR || accepted.error() == ECONNABORTED) continue;
+      if (accept_error(accepted.error()) == AcceptError::kOneConnection) continue;
       return;
     }
     context.stats().accepted.add();

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <stdexcept>
+#include <vector>
 
 #include "hook_frontend.h"
 #include "support/fault_injection.h"
@@ -84,6 +86,30 @@ TEST_F(Leave, APeerAtItsCapServesItWhenAPlaceIsFree) {
   handed.close();
   EXPECT_EQ(last.line(), "x");
   EXPECT_TRUE(adds_up(server_.drain(5000)));
+}
+
+// An error of one connection is not the end of the backlog: whoever leaves skips it, as it does while it serves.
+// proves: C-CRASH-02, INV-18
+TEST(LeaveOwnListener, AnErrorOfOneConnectionLosesNoOtherOne) {
+  const faults::Scope scope;
+  Gate leave;
+  Hooks hooks;
+  hooks.before_serve = [&](int worker) {
+    if (worker == 0) return;
+    leave.enter();
+    faults::fail_on_this_thread(Symbol::kAccept4, EPROTO);
+    throw std::runtime_error("worker 1 leaves");
+  };
+  HookScheduler server = serve(hooks, 2, uncapped(ListenerStrategy::kPerWorker, {}));
+  std::vector<LineClient> clients;
+  for (int i = 0; i < 40; ++i) {
+    clients.emplace_back(server.addresses().front());
+    EXPECT_TRUE(clients.back().send("x\n"));
+  }
+  leave.open();
+  for (LineClient& client : clients) EXPECT_EQ(client.line(), "x");
+  EXPECT_EQ(faults::injected(Symbol::kAccept4), 1);
+  EXPECT_TRUE(adds_up(server.drain(5000)));
 }
 
 }  // namespace
