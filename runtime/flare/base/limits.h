@@ -30,7 +30,6 @@ inline constexpr int kAcceptBudget = 64;             // accepts of one worker in
 inline constexpr int kDefaultBacklog = 1024;         // the kernel caps it at net.core.somaxconn
 inline constexpr int kReportsPerSecond = 10;         // lines on stderr
 inline constexpr int kAcceptDryMax = 16384;          // accepts of the last pass of a drain or a crash
-inline constexpr int kTurnsPerTick = 16;             // turns of a connection that has work without a new event
 inline constexpr milliseconds kPollCap{100};         // longest sleep of a worker
 inline constexpr milliseconds kStuckAfter{100};      // heartbeat age at which an awake worker is no target
 inline constexpr milliseconds kTakeBackAfter{1000};  // a token that waited this long goes back to its donor

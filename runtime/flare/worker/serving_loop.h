@@ -1,5 +1,5 @@
 // serving_loop.h: one worker's loop: adopt, accept, hand off, serve, time out, drain.  Public header.
-// Threads:    the worker that constructed it; run aborts elsewhere.
+// Threads:    the worker that constructed it.
 // Owns:       the worker's reactor, timers and connections.
 // Bounds:     a tick does bounded work: accept_budget accepts, max_events events, one turn per connection.
 // Errors:     run throws what broke the poller or a listener; by then its connections were cut, its listeners and queue
