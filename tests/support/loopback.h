@@ -13,6 +13,7 @@
 
 #include "flare/base/unique_fd.h"
 #include "flare/net/socket_address.h"
+#include "support/own_loopback.h"
 
 namespace flare::testing {
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "support/own_loopback.h"
 #include "support/wait_until.h"
 
 namespace flare::testing {
@@ -99,7 +100,7 @@ Finished run(std::vector<std::string> command, std::vector<std::string> environm
 namespace {
 
 std::vector<std::string> serve_command(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {FLARE_SERVE, "--address", "127.0.0.1:0", "--report", "json"});
+  arguments.insert(arguments.begin(), {FLARE_SERVE, "--address", own_loopback().to_string(), "--report", "json"});
   return arguments;
 }
 
@@ -117,10 +118,6 @@ Server::Server(std::vector<std::string> arguments, std::vector<std::string> envi
     : process_(serve_command(std::move(arguments)), std::move(environment)) {
   wait_until([this]() { return !(address_ = listening_on(process_.err())).empty() || !process_.running(); });
   if (address_.empty()) std::fprintf(stderr, "the server did not start:\n%s", process_.err().c_str());
-}
-
-int Server::port() const {
-  return address_.empty() ? 0 : std::stoi(address_.substr(address_.rfind(':') + 1));
 }
 
 }  // namespace flare::testing

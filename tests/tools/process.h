@@ -45,7 +45,6 @@ class Server {
  public:
   explicit Server(std::vector<std::string> arguments, std::vector<std::string> environment = {});
   const std::string& address() const { return address_; }  // empty when it did not start
-  int port() const;
   Process& process() { return process_; }
 
  private:

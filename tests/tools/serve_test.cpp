@@ -10,6 +10,7 @@
 #include "judge/reports.h"
 #include "process.h"
 #include "storm/connection.h"
+#include "support/own_loopback.h"
 #include "support/wait_until.h"
 
 namespace flare::testing {
@@ -155,13 +156,8 @@ TEST(Serve, ServesNobodyBeforeItHasSaidWhereItListens) {
   const std::string filling(4096, '#');
   while (::write(fd, filling.data(), filling.size()) > 0) {
   }
-  // An address of loopback that no other test takes.
-  const int pid = ::getpid();
   tools::Target target;
-  ASSERT_EQ(
-      tools::Target::parse(
-          "127.77." + std::to_string(pid / 250 % 250 + 1) + "." + std::to_string(pid % 250 + 1) + ":20080", target),
-      "");
+  ASSERT_EQ(tools::Target::parse(own_loopback(20080).to_string(), target), "");
   Process process(
       {"/bin/sh", "-c", "exec \"$@\" 2>" + pipe, "sh", FLARE_SERVE, "--address", target.text, "--workers", "1"});
   tools::Socket socket;

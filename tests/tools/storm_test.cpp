@@ -83,15 +83,14 @@ TEST(Storm, SeesTruncatedAnswers) {
 }
 
 TEST(Storm, RefusedIsNoErrorOfItsOwn) {
-  int port = 0;
+  std::string address;
   {
     Server server({"--workers", "1"});
-    port = server.port();
+    address = server.address();
     server.process().signal(SIGTERM);
     EXPECT_EQ(server.process().finish(), 0);
   }
-  const Finished end =
-      run({FLARE_STORM, "127.0.0.1:" + std::to_string(port), "--connections", "3", "--expect-clean", "--json", "-"});
+  const Finished end = run({FLARE_STORM, address, "--connections", "3", "--expect-clean", "--json", "-"});
   EXPECT_EQ(end.code, 0) << end.err;
   EXPECT_EQ(Json::parse(end.out).at("endings").at("connect_refused"), 3);
 }

@@ -10,6 +10,7 @@
 #include "flare/scheduler/scheduler.h"
 #include "http_driver.h"
 #include "support/line_client.h"
+#include "support/own_loopback.h"
 #include "support/wait_until.h"
 
 namespace flare::testing {
@@ -21,7 +22,7 @@ std::string get(const std::string& target, const std::string& headers = "") {
 
 template <class Handler>
 Scheduler<HttpFrontend<Handler>> serve(Handler handler, int workers = 1) {
-  return Scheduler<HttpFrontend<Handler>>::start(SocketAddress::loopback_v4(), HttpFrontend<Handler>(handler), workers,
+  return Scheduler<HttpFrontend<Handler>>::start(own_loopback(), HttpFrontend<Handler>(handler), workers,
                                                  /*pin_cores=*/false);
 }
 

@@ -39,7 +39,7 @@ TYPED_TEST(KernelSocket, EverySocketIsNonBlockingAndCloseOnExec) {
 TYPED_TEST(KernelSocket, AnAcceptedSocketInheritsNoDelay) {
   const UniqueFd listening = this->socket();
   ASSERT_TRUE(TypeParam::set_nodelay(listening.get()).ok());
-  ASSERT_EQ(0, this->bind(listening, SocketAddress()));
+  ASSERT_EQ(0, this->bind(listening, own_loopback()));
   ASSERT_TRUE(TypeParam::listen(listening.get(), 4).ok());
   const auto [client, server] = this->connection(listening);
   EXPECT_EQ(1, TestFixture::Outside::option(server.get(), IPPROTO_TCP, TCP_NODELAY));
@@ -103,7 +103,7 @@ TYPED_TEST(KernelSocket, APortIsBusyWhileSomebodyListensAndFreeOnceDisabled) {
 // Decision 17: among sockets with SO_REUSEPORT a busy port does not show; a socket without it finds it.
 TYPED_TEST(KernelSocket, ReusePortHidesABusyPortAndAProbeFindsIt) {
   const UniqueFd first = this->bindable(true);
-  ASSERT_EQ(0, this->bind(first, SocketAddress()));
+  ASSERT_EQ(0, this->bind(first, own_loopback()));
   const SocketAddress address = this->address_of(first);
   ASSERT_TRUE(TypeParam::listen(first.get(), 4).ok());
   const UniqueFd second = this->bindable(true);
@@ -115,7 +115,7 @@ TYPED_TEST(KernelSocket, ReusePortHidesABusyPortAndAProbeFindsIt) {
 // Decision 17: the probe may stay bound while the group binds and listens.
 TYPED_TEST(KernelSocket, AProbeThatDoesNotListenIsInNobodysWay) {
   const UniqueFd probe = this->bindable(false);
-  ASSERT_EQ(0, this->bind(probe, SocketAddress()));
+  ASSERT_EQ(0, this->bind(probe, own_loopback()));
   const SocketAddress address = this->address_of(probe);
   ASSERT_NE(0, address.port());
   for (int i = 0; i < 3; ++i) {

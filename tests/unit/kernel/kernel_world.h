@@ -19,6 +19,7 @@
 #include "flare/base/unique_fd.h"
 #include "flare/kernel/epoll_kernel.h"
 #include "flare/net/socket_address.h"
+#include "support/own_loopback.h"
 
 namespace flare::testing {
 
@@ -82,7 +83,7 @@ class KernelContract : public ::testing::Test {
   static int bind(const UniqueFd& fd, const SocketAddress& address) {
     return K::bind(fd.get(), address.data(), address.length()).error;
   }
-  static UniqueFd listener(const SocketAddress& address = SocketAddress::loopback_v4()) {
+  static UniqueFd listener(const SocketAddress& address = own_loopback()) {
     UniqueFd fd = socket(address.family());
     EXPECT_TRUE(K::set_reuse_address(fd.get()).ok());
     EXPECT_EQ(0, bind(fd, address));

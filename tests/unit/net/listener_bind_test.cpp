@@ -67,7 +67,7 @@ TEST(BindReusePort, PortZeroIsResolvedOnceForTheWholeGroup) {
 
 // Each member really takes part: with 200 clients, each of 3 has some, and none is lost.
 TEST(BindReusePort, ClientsReachEveryMember) {
-  const auto group = bind_reuseport(SocketAddress(), 3, ListenerOptions());
+  const auto group = bind_reuseport(own_loopback(), 3, ListenerOptions());
   std::vector<UniqueFd> clients;
   std::vector<UniqueFd> served;
   std::vector<int> counts(3, 0);
@@ -88,7 +88,7 @@ TEST(BindReusePort, ClientsReachEveryMember) {
 TEST_P(Bind, ABusyPortFailsWhoeverHasIt) {
   for (const Strategy holder : {Strategy::kShared, Strategy::kReusePort}) {
     for (const bool holder_shares : {false, true}) {
-      const auto busy = bind_with(holder, SocketAddress(), holder_shares);
+      const auto busy = bind_with(holder, own_loopback(), holder_shares);
       const int before = open_descriptors();
       int code = 0;
       const std::string what = error_of(GetParam(), busy[0]->address(), code);
@@ -101,10 +101,10 @@ TEST_P(Bind, ABusyPortFailsWhoeverHasIt) {
 
 // proves: C-NET-03
 TEST_P(Bind, APortIsSharedOnlyWhenBothAskForIt) {
-  const auto first = bind_with(GetParam(), SocketAddress(), true);
+  const auto first = bind_with(GetParam(), own_loopback(), true);
   const auto second = bind_with(GetParam(), first[0]->address(), true);
   EXPECT_EQ(first[0]->address(), second[0]->address());
-  const auto alone = bind_with(Strategy::kShared, SocketAddress());
+  const auto alone = bind_with(Strategy::kShared, own_loopback());
   EXPECT_THROW(bind_with(GetParam(), alone[0]->address(), true), NetworkError);
 }
 
@@ -112,7 +112,7 @@ TEST_P(Bind, APortIsSharedOnlyWhenBothAskForIt) {
 // proves: C-NET-03
 TEST_P(Bind, ADisabledListenerThatIsStillOpenFreesThePort) {
   for (const Strategy old_strategy : {Strategy::kShared, Strategy::kReusePort}) {
-    const auto old = bind_with(old_strategy, SocketAddress());
+    const auto old = bind_with(old_strategy, own_loopback());
     const SocketAddress address = old[0]->address();
     for (const auto& listener : old) listener->disable();
     const auto fresh = bind_with(GetParam(), address);
@@ -123,7 +123,7 @@ TEST_P(Bind, ADisabledListenerThatIsStillOpenFreesThePort) {
 
 // proves: C-NET-03
 TEST_P(Bind, APortIsFreeRightAfterTheServerIsGone) {
-  auto server = bind_with(GetParam(), SocketAddress());
+  auto server = bind_with(GetParam(), own_loopback());
   const SocketAddress address = server[0]->address();
   UniqueFd client = connect_to(address).first;
   Result<int> accepted = Result<int>::failure(EAGAIN);
@@ -165,13 +165,13 @@ TEST_P(Bind, AFailureAtAnyStepLeavesNothingOpen) {
 TEST(BindOptions, BadNumbersAreNamed) {
   ListenerOptions options;
   options.backlog = 0;
-  EXPECT_THROW(bind_shared(SocketAddress(), options), NetworkError);
-  EXPECT_THROW(bind_reuseport(SocketAddress(), 1, options), NetworkError);
+  EXPECT_THROW(bind_shared(own_loopback(), options), NetworkError);
+  EXPECT_THROW(bind_reuseport(own_loopback(), 1, options), NetworkError);
   options = ListenerOptions();
   options.defer_accept_s = -1;
-  EXPECT_THROW(bind_shared(SocketAddress(), options), NetworkError);
+  EXPECT_THROW(bind_shared(own_loopback(), options), NetworkError);
   try {
-    bind_reuseport(SocketAddress(), 0, ListenerOptions());
+    bind_reuseport(own_loopback(), 0, ListenerOptions());
     FAIL();
   } catch (const NetworkError& error) {
     EXPECT_NE(std::string::npos, std::string(error.what()).find("count 0, expected 1 or more"));

@@ -31,7 +31,7 @@ void wait_for_client(const Listener& listener) {
 
 // proves: C-NET-02, C-NET-04
 TEST(Listener, AcceptsReadySockets) {
-  const auto listener = bind_shared(SocketAddress(), ListenerOptions());
+  const auto listener = bind_shared(own_loopback(), ListenerOptions());
   EXPECT_TRUE(listener->shared());
   EXPECT_NE(0, listener->address().port());
   EXPECT_EQ(EAGAIN, listener->accept().error());
@@ -50,7 +50,7 @@ TEST(Listener, NoDelayAndDeferAcceptAreOptions) {
   EXPECT_EQ(limits::kDefaultBacklog, options.backlog);
   options.nodelay = false;
   options.defer_accept_s = 1;
-  const auto listener = bind_shared(SocketAddress(), options);
+  const auto listener = bind_shared(own_loopback(), options);
   EXPECT_EQ(0, option(listener->fd(), IPPROTO_TCP, TCP_NODELAY));
   EXPECT_GT(option(listener->fd(), IPPROTO_TCP, TCP_DEFER_ACCEPT), 0);
   EXPECT_EQ(0, option(listener->fd(), SOL_SOCKET, SO_REUSEPORT));
@@ -64,7 +64,7 @@ TEST(Listener, AnIpv6ListenerServesIpv4OnlyWithDualStack) {
     options.dual_stack = dual;
     const auto listener = bind_shared(SocketAddress::parse("[::]:0"), options);
     EXPECT_EQ(dual ? 0 : 1, option(listener->fd(), IPPROTO_IPV6, IPV6_V6ONLY));
-    const auto v4 = connect_to(SocketAddress::loopback_v4(listener->address().port()));
+    const auto v4 = connect_to(own_loopback(listener->address().port()));
     EXPECT_EQ(dual ? 0 : ECONNREFUSED, v4.second);
     EXPECT_EQ(0, connect_to(SocketAddress::parse("[::1]:0").with_port(listener->address().port())).second);
   }
@@ -72,7 +72,7 @@ TEST(Listener, AnIpv6ListenerServesIpv4OnlyWithDualStack) {
 
 // proves: INV-11
 TEST(Listener, DisablingRefusesClientsAndFreesNoNumber) {
-  const auto listener = bind_shared(SocketAddress(), ListenerOptions());
+  const auto listener = bind_shared(own_loopback(), ListenerOptions());
   EXPECT_FALSE(listener->is_disabled());
   EXPECT_TRUE(listener->disable());
   EXPECT_TRUE(listener->is_disabled());
@@ -85,7 +85,7 @@ TEST(Listener, DisablingRefusesClientsAndFreesNoNumber) {
 // proves: INV-11
 TEST(Listener, OnlyOneOfManyThreadsDisables) {
   for (int round = 0; round < 50; ++round) {
-    const auto listener = bind_shared(SocketAddress(), ListenerOptions());
+    const auto listener = bind_shared(own_loopback(), ListenerOptions());
     Atomic<int> winners{0};
     Atomic<int> refused{0};
     std::array<Thread, 3> threads;
@@ -102,7 +102,7 @@ TEST(Listener, OnlyOneOfManyThreadsDisables) {
 }
 
 TEST(Listener, ClosesWithItsLastHolder) {
-  auto listener = bind_shared(SocketAddress(), ListenerOptions());
+  auto listener = bind_shared(own_loopback(), ListenerOptions());
   const int number = listener->fd();
   auto other = listener;
   listener.reset();

@@ -125,7 +125,7 @@ TEST_F(ReactorTest, ARebuildThatFailsChangesNothingAndIsTriedAgain) {
 // What is registered exclusively stays so: a modify of it is still refused by the system.
 // proves: C-REACTOR-04, C-REACTOR-11
 TEST_F(ReactorTest, ARebuildKeepsExclusiveRegistrationsExclusive) {
-  const auto listener = bind_shared(SocketAddress(), ListenerOptions());
+  const auto listener = bind_shared(own_loopback(), ListenerOptions());
   reactor.register_exclusive(listener->fd(), 7, INTEREST_READ);
   const Ghost ghost(reactor, 1);
   EXPECT_EQ(0, poll(-1));

@@ -175,8 +175,7 @@ TEST(Pinning, EachWorkerHasItsCpuAndTheCallerKeepsItsMask) {
 // proves: C-START-05
 TEST(Pinning, WithoutPinningEveryWorkerHasTheCallersMask) {
   const std::string before = mask_of("self");
-  auto scheduler =
-      LineScheduler::start(SocketAddress::loopback_v4(), tell_mask(), 2, false, {}, with(ListenerStrategy::kPerWorker));
+  auto scheduler = LineScheduler::start(own_loopback(), tell_mask(), 2, false, {}, with(ListenerStrategy::kPerWorker));
   for (const std::string& mask : masks(scheduler.addresses().front(), 2)) EXPECT_EQ(mask, before);
 }
 

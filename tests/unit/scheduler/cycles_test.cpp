@@ -114,7 +114,7 @@ TEST_P(SchedulerNumbers, NobodyAcceptsOnASocketThatTookAListenersNumber) {
     const std::jthread traffic([&](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
         if (port == 0) continue;
-        LineClient client(SocketAddress::loopback_v4(port));
+        LineClient client(own_loopback(port));
         client.send("x\n");
         client.reset();  // no port is left in TIME_WAIT
       }

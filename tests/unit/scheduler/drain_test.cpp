@@ -171,7 +171,7 @@ TEST_P(SchedulerDrain, WithoutADeadlineItWaitsForAHandlerHoweverLong) {
 
 // proves: C-DRAIN-03
 TEST_P(SchedulerDrain, AfterTheDrainClientsAreRefusedOnEveryAddress) {
-  const SocketAddress any = SocketAddress::loopback_v4();
+  const SocketAddress any = own_loopback();
   auto scheduler = LineScheduler::start(any, echo(), 3, true, {any}, with(GetParam()));
   const auto addresses = scheduler.addresses();
   for (const SocketAddress& address : addresses) EXPECT_EQ(LineClient(address).ask("x"), "x");

@@ -19,6 +19,7 @@
 #include "flare/scheduler/scheduler.h"
 #include "support/line_client.h"
 #include "support/line_protocol.h"
+#include "support/own_loopback.h"
 #include "support/wait_until.h"
 
 namespace flare::testing {
@@ -173,7 +174,7 @@ Scheduler<F> start_on(const SocketAddress& address, F frontend, int workers, Sch
 }
 template <class F>
 Scheduler<F> start_any(F frontend, int workers, SchedulerOptions options = {}) {
-  return start_on(SocketAddress::loopback_v4(), std::move(frontend), workers, std::move(options));
+  return start_on(own_loopback(), std::move(frontend), workers, std::move(options));
 }
 inline std::string name_of(const ::testing::TestParamInfo<ListenerStrategy>& info) {
   return info.param == ListenerStrategy::kShared ? "Shared" : "PerWorker";

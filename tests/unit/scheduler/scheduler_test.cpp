@@ -5,6 +5,7 @@
 
 #include "support/line_client.h"
 #include "support/line_protocol.h"
+#include "support/own_loopback.h"
 #include "support/wait_until.h"
 
 namespace flare::testing {
@@ -15,7 +16,7 @@ LineFrontend echo() {
 }
 
 TEST(Scheduler, OneWorkerAnswersOneClientAndStops) {
-  auto scheduler = Scheduler<LineFrontend>::start(SocketAddress::loopback_v4(), echo(), 1);
+  auto scheduler = Scheduler<LineFrontend>::start(own_loopback(), echo(), 1);
   ASSERT_TRUE(scheduler.is_running());
   LineClient client(scheduler.addresses().front());
   EXPECT_EQ(client.ask("hello"), "hello");
@@ -33,7 +34,7 @@ TEST(Scheduler, HandoffSpreadsWhatOneWorkerAccepts) {
   SchedulerOptions options;
   options.policy = HandoffPolicy(true, 64, 1);
   options.strategy = ListenerStrategy::kShared;
-  auto scheduler = Scheduler<LineFrontend>::start(SocketAddress::loopback_v4(), echo(), 4, true, {}, options);
+  auto scheduler = Scheduler<LineFrontend>::start(own_loopback(), echo(), 4, true, {}, options);
   std::vector<LineClient> clients;
   for (int i = 0; i < 8; ++i) {
     clients.emplace_back(scheduler.addresses().front());
@@ -56,7 +57,7 @@ TEST(Scheduler, EmptyOnesAcceptEveryCall) {
   EXPECT_TRUE(never.drain(10).empty());
   EXPECT_EQ(never.crashed_worker_count(), 0);
   EXPECT_TRUE(never.stats().empty());
-  auto started = Scheduler<LineFrontend>::start(SocketAddress::loopback_v4(), echo(), 2);
+  auto started = Scheduler<LineFrontend>::start(own_loopback(), echo(), 2);
   auto moved = std::move(started);
   started.shutdown();  // NOLINT: moved-from on purpose
   EXPECT_TRUE(moved.is_running());

@@ -62,7 +62,7 @@ TEST_P(SchedulerAddresses, PortZeroIsResolvedOnceForAllWorkers) {
 // proves: C-START-04
 TEST_P(SchedulerAddresses, EachExtraAddressGetsOneListenerPerWorkerAndEachServes) {
   constexpr int kWorkers = 3;
-  const SocketAddress any = SocketAddress::loopback_v4();
+  const SocketAddress any = own_loopback();
   auto scheduler = LineScheduler::start(any, tell_worker(), kWorkers, true, {any, any}, with(GetParam()));
   const std::vector<SocketAddress> addresses = scheduler.addresses();
   ASSERT_EQ(addresses.size(), 3U);
@@ -81,7 +81,7 @@ TEST_P(SchedulerAddresses, EachExtraAddressGetsOneListenerPerWorkerAndEachServes
 TEST_P(SchedulerAddresses, ServesIPv6AndIPv4Together) {
   if (!has_ipv6()) GTEST_SKIP() << "this machine has no ::1";
   const SocketAddress six = SocketAddress::parse("[::1]:0");
-  auto scheduler = LineScheduler::start(six, echo(), 2, true, {SocketAddress::loopback_v4()}, with(GetParam()));
+  auto scheduler = LineScheduler::start(six, echo(), 2, true, {own_loopback()}, with(GetParam()));
   ASSERT_EQ(scheduler.addresses().size(), 2U);
   EXPECT_EQ(scheduler.addresses()[0].family(), AF_INET6);
   for (int i = 0; i < 8; ++i) {
@@ -98,7 +98,7 @@ TEST_P(SchedulerAddresses, AnIPv6ListenerServesIPv4OnlyWithDualStack) {
     options.listener.dual_stack = dual;
     auto scheduler = start_on(SocketAddress::parse("[::]:0"), echo(), 2, options);
     const std::uint16_t port = scheduler.addresses().front().port();
-    LineClient four(SocketAddress::loopback_v4(port));
+    LineClient four(own_loopback(port));
     EXPECT_EQ(four.connected(), dual);
     if (dual) {
       EXPECT_EQ(four.ask("x"), "x");
@@ -116,7 +116,7 @@ TEST_P(SchedulerAddresses, ABusyPortIsRefusedAndNamedAlsoAsAnExtraAddress) {
     const Ledger ledger;
     for (const bool extra : {false, true}) {
       try {
-        const SocketAddress main = extra ? SocketAddress::loopback_v4() : busy;
+        const SocketAddress main = extra ? own_loopback() : busy;
         const std::vector<SocketAddress> others = extra ? std::vector{busy} : std::vector<SocketAddress>{};
         LineScheduler::start(main, echo(), 2, true, others, with(GetParam()));
         ADD_FAILURE() << "two servers share " << busy.to_string();
@@ -138,7 +138,7 @@ TEST_P(SchedulerAddresses, OneAddressTwiceIsBusy) {
     auto first = start_any(echo(), 1, with(GetParam()));
     port = first.addresses().front().port();
   }
-  const SocketAddress address = SocketAddress::loopback_v4(port);
+  const SocketAddress address = own_loopback(port);
   EXPECT_THROW(LineScheduler::start(address, echo(), 2, true, {address}, with(GetParam())), NetworkError);
   EXPECT_TRUE(ledger.is_as_before());
 }
@@ -147,7 +147,7 @@ TEST_P(SchedulerAddresses, OneAddressTwiceIsBusy) {
 TEST_P(SchedulerAddresses, AStoppedServerLeavesItsPortFreeAtOnce) {
   std::uint16_t port = 0;
   for (int round = 0; round < 20; ++round) {
-    auto scheduler = start_on(SocketAddress::loopback_v4(port), echo(), 2, with(GetParam()));
+    auto scheduler = start_on(own_loopback(port), echo(), 2, with(GetParam()));
     port = scheduler.addresses().front().port();
     LineClient client(scheduler.addresses().front());
     EXPECT_EQ(client.ask("x"), "x");

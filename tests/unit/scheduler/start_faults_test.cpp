@@ -19,8 +19,7 @@ struct Step {
 };
 
 LineScheduler start_with_extra(std::uint16_t port, ListenerStrategy strategy) {
-  return LineScheduler::start(SocketAddress::loopback_v4(port), echo(), kWorkers, true, {SocketAddress::loopback_v4()},
-                              with(strategy));
+  return LineScheduler::start(own_loopback(port), echo(), kWorkers, true, {own_loopback()}, with(strategy));
 }
 
 class SchedulerStartFaults : public ::testing::TestWithParam<ListenerStrategy> {};

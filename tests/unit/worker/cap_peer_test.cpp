@@ -27,8 +27,7 @@ class CapPeer : public ::testing::Test {
   void start(int capacity, int cap, int workers = 2, int door = 0) {
     SchedulerOptions options = uncapped(ListenerStrategy::kPerWorker, HandoffPolicy(true, capacity, 1000));
     options.serving.max_connections = cap;
-    server_ =
-        Scheduler<OneDoor>::start(SocketAddress::loopback_v4(), OneDoor(hooks_, door), workers, false, {}, options);
+    server_ = Scheduler<OneDoor>::start(own_loopback(), OneDoor(hooks_, door), workers, false, {}, options);
     // All are past their first line: clients come to one alone.
     ASSERT_TRUE(wait_until([&] {
       int begun = hooks_.gate.waiting();

@@ -19,6 +19,7 @@
 #include "flare/scheduler/scheduler.h"
 #include "support/line_client.h"
 #include "support/line_protocol.h"
+#include "support/own_loopback.h"
 #include "support/wait_until.h"
 
 namespace flare::testing {
@@ -137,7 +138,7 @@ inline SchedulerOptions uncapped(ListenerStrategy strategy, HandoffPolicy policy
   return options;
 }
 inline HookScheduler serve(Hooks& hooks, int workers, const SchedulerOptions& options) {
-  return HookScheduler::start(SocketAddress::loopback_v4(), HookFrontend(hooks), workers, false, {}, options);
+  return HookScheduler::start(own_loopback(), HookFrontend(hooks), workers, false, {}, options);
 }
 
 inline std::uint64_t sum(const HookScheduler& server, std::uint64_t WorkerSnapshot::* field) {

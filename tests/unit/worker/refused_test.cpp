@@ -60,7 +60,7 @@ LineClient connect_while_the_slot_goes(WorkerShared& shared, const SocketAddress
 TEST(Refused, AConnectionStaysWithItsAcceptorWhoServesIt) {
   Hooks hooks;
   Insight insight;
-  auto server = Scheduler<OpenFrontend>::start(SocketAddress::loopback_v4(), OpenFrontend(hooks, insight), 2, false, {},
+  auto server = Scheduler<OpenFrontend>::start(own_loopback(), OpenFrontend(hooks, insight), 2, false, {},
                                                uncapped(ListenerStrategy::kPerWorker, HandoffPolicy(true, 1, 1)));
   const SocketAddress address = server.addresses().front();
   const auto idle = [&](const std::vector<std::uint64_t>& live) {
@@ -98,8 +98,7 @@ TEST(Filled, AWorkerThatWasFilledInItsSleepLeavesAClientToItsPeer) {
     Insight insight;
     SchedulerOptions options = uncapped(ListenerStrategy::kShared);
     options.serving.max_connections = 1;
-    auto server = Scheduler<OpenFrontend>::start(SocketAddress::loopback_v4(), OpenFrontend(hooks, insight), 2, false,
-                                                 {}, options);
+    auto server = Scheduler<OpenFrontend>::start(own_loopback(), OpenFrontend(hooks, insight), 2, false, {}, options);
     const auto idle = [&](std::uint64_t live) {
       return wait_until([&] {
         const auto all = server.stats();

@@ -9,6 +9,7 @@
 #include "flare/worker/worker_context.h"
 #include "support/line_client.h"
 #include "support/line_protocol.h"
+#include "support/own_loopback.h"
 #include "support/wait_until.h"
 
 namespace flare::testing {
@@ -17,7 +18,7 @@ namespace {
 class WaitingClients : public ::testing::Test {
  protected:
   WaitingClients() : shared_(share<WorkerShared>(HandoffPolicy(true, 64, 1), 2, ServingOptions{})) {
-    for (Shared<Listener>& own : bind_reuseport(SocketAddress::loopback_v4(), 2, ListenerOptions{})) {
+    for (Shared<Listener>& own : bind_reuseport(own_loopback(), 2, ListenerOptions{})) {
       shared_->listeners.push_back({std::move(own)});
       shared_->wakers.push_back(share<Waker>());
       shared_->stats.push_back(share<WorkerStats>());
