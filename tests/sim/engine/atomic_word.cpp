@@ -1,0 +1,186 @@
+#include "engine/atomic_word.h"
+
+#include <array>
+
+#include "engine/arena.h"
+
+namespace flare::sim {
+
+namespace {
+
+constexpr std::uint32_t kStores = 8;  // the newest and seven that a load may still see
+
+bool acquires(std::memory_order order) {
+  return order == std::memory_order_acquire || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst || order == std::memory_order_consume;
+}
+bool releases(std::memory_order order) {
+  return order == std::memory_order_release || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst;
+}
+
+struct Store {
+  std::uint64_t bits = 0;
+  Epoch writer;
+  VectorClock published;
+};
+
+struct Seen {
+  std::uint32_t sequence = 0;
+  std::uint32_t time = 0;  // of the thread that saw it
+};
+
+}  // namespace
+
+struct StoreHistory {
+  std::array<Store, kStores> ring;
+  std::uint32_t newest = 0;
+  std::uint32_t newest_seq_cst = 0;
+  std::array<Seen, kMaxThreads> seen{};
+
+  Store& at(std::uint32_t sequence) { return ring[sequence % kStores]; }
+};
+
+AtomicWord::~AtomicWord() {
+  delete history;
+}
+
+namespace {
+
+void enter(const AtomicWord& word, bool writes, Name call) {
+  const bool first = word.object.id == 0;
+  Schedule::current()->point(word.object, writes, call);
+  if (first) word.published.clear();
+}
+
+StoreHistory& history_of(const AtomicWord& word) {
+  if (word.history == nullptr) {
+    word.history = new StoreHistory;
+    word.history->at(0).bits = word.bits;
+  }
+  return *word.history;
+}
+
+// The oldest store that the running thread may still see.
+std::uint32_t oldest_visible(StoreHistory& history, const VectorClock& clock, bool seq_cst) {
+  std::uint32_t oldest = history.newest >= kStores ? history.newest - kStores + 1 : 0;
+  for (std::uint32_t i = history.newest; i > oldest; --i) {
+    if (clock.knows(history.at(i).writer)) oldest = i;
+  }
+  for (int i = 0; i < kMaxThreads; ++i) {
+    const Seen& seen = history.seen[static_cast<std::size_t>(i)];
+    if (seen.time != 0 && seen.sequence > oldest && clock.of(i) >= seen.time) oldest = seen.sequence;
+  }
+  if (seq_cst && history.newest_seq_cst > oldest) oldest = history.newest_seq_cst;
+  return oldest;
+}
+
+std::uint64_t load_stale(const AtomicWord& word, std::memory_order order) {
+  Schedule& schedule = *Schedule::current();
+  StoreHistory& history = history_of(word);
+  const std::uint32_t oldest = oldest_visible(history, schedule.clock(), order == std::memory_order_seq_cst);
+  const std::uint32_t back = schedule.choose(history.newest - oldest + 1, ChoiceKind::kStale, "store");
+  const std::uint32_t sequence = history.newest - back;
+  const int thread = schedule.thread();
+  schedule.clock().tick(thread);
+  history.seen[static_cast<std::size_t>(thread)] = {sequence, schedule.clock().of(thread)};
+  if (acquires(order)) schedule.clock().join(history.at(sequence).published);
+  return history.at(sequence).bits;
+}
+
+void remember_store(AtomicWord& word, std::memory_order order) {
+  StoreHistory& history = history_of(word);
+  Schedule& schedule = *Schedule::current();
+  const std::uint32_t sequence = ++history.newest;
+  const int thread = schedule.thread();
+  history.at(sequence) = {word.bits, schedule.clock().now(thread), word.published};
+  if (order == std::memory_order_seq_cst) history.newest_seq_cst = sequence;
+  history.seen[static_cast<std::size_t>(thread)] = {sequence, schedule.clock().of(thread)};
+}
+
+// What a store publishes. A read-modify-write keeps what the store before it published.
+void publish(AtomicWord& word, std::memory_order order, bool continues) {
+  Schedule& schedule = *Schedule::current();
+  if (order == std::memory_order_seq_cst) schedule.join_seq_cst();
+  if (!continues) word.published.clear();
+  if (releases(order)) word.published.join(schedule.clock());
+  if (schedule.options().weak_memory) remember_store(word, order);
+  schedule.clock().tick(schedule.thread());
+}
+
+}  // namespace
+
+std::uint64_t load(const AtomicWord& word, std::memory_order order) {
+  Schedule* schedule = Schedule::current();
+  if (schedule == nullptr) return word.bits;
+  enter(word, false, "load");
+  if (order == std::memory_order_seq_cst) schedule->join_seq_cst();
+  std::uint64_t bits = word.bits;
+  if (schedule->options().weak_memory) {
+    bits = load_stale(word, order);
+  } else if (acquires(order)) {
+    schedule->clock().join(word.published);
+  }
+  schedule->note("load", word.object.id, static_cast<std::int64_t>(bits));
+  return bits;
+}
+
+void store(AtomicWord& word, std::uint64_t value, std::memory_order order) {
+  Schedule* schedule = Schedule::current();
+  if (schedule == nullptr) {
+    word.bits = value;
+    return;
+  }
+  enter(word, true, "store");
+  if (schedule->options().weak_memory) static_cast<void>(history_of(word));
+  word.bits = value;
+  publish(word, order, false);
+  schedule->note("store", word.object.id, static_cast<std::int64_t>(value));
+}
+
+std::uint64_t read_modify_write(AtomicWord& word, Combine combine, std::uint64_t operand, std::memory_order order) {
+  Schedule* schedule = Schedule::current();
+  const std::uint64_t before = word.bits;
+  if (schedule == nullptr) {
+    word.bits = combine(before, operand);
+    return before;
+  }
+  enter(word, true, "read-modify-write");
+  const std::uint64_t newest = word.bits;
+  if (schedule->options().weak_memory) static_cast<void>(history_of(word));
+  if (acquires(order)) schedule->clock().join(word.published);
+  word.bits = combine(newest, operand);
+  publish(word, order, true);
+  schedule->note("read-modify-write", word.object.id, static_cast<std::int64_t>(word.bits));
+  return newest;
+}
+
+bool compare_exchange(AtomicWord& word, std::uint64_t& expected, std::uint64_t desired, std::memory_order success,
+                      std::memory_order failure, bool weak) {
+  Schedule* schedule = Schedule::current();
+  if (schedule == nullptr) {
+    if (word.bits != expected) {
+      expected = word.bits;
+      return false;
+    }
+    word.bits = desired;
+    return true;
+  }
+  enter(word, true, "compare-exchange");
+  const bool spurious = weak && schedule->choose(2, ChoiceKind::kCalm, "spurious compare-exchange") != 0;
+  if (word.bits == expected && !spurious) {
+    if (schedule->options().weak_memory) static_cast<void>(history_of(word));
+    if (acquires(success)) schedule->clock().join(word.published);
+    word.bits = desired;
+    publish(word, success, true);
+    schedule->note("compare-exchange", word.object.id, static_cast<std::int64_t>(desired));
+    return true;
+  }
+  if (failure == std::memory_order_seq_cst) schedule->join_seq_cst();
+  expected = word.bits;  // the newest store: a failed exchange that reads an older one is not modelled
+  if (acquires(failure)) schedule->clock().join(word.published);
+  schedule->note("compare-exchange fails", word.object.id, static_cast<std::int64_t>(expected));
+  return false;
+}
+
+}  // namespace flare::sim

@@ -1,0 +1,122 @@
+#include "engine/explorer.h"
+
+#include <algorithm>
+
+#include "engine/arena.h"
+
+namespace flare::sim {
+
+namespace {
+
+void misused(const char* what) {
+  if (Schedule::current() != nullptr) Schedule::current()->fail("memory", what);
+}
+
+void count(Exploration& all, const Verdict& one) {
+  ++all.executed;
+  ++all.schedules;
+  all.steps += one.steps;
+  all.fewest_steps = all.fewest_steps == 0 ? one.steps : std::min(all.fewest_steps, one.steps);
+  all.most_steps = std::max(all.most_steps, one.steps);
+  all.most_points = std::max(all.most_points, one.points);
+  all.most_threads = std::max(all.most_threads, one.threads);
+}
+
+}  // namespace
+
+Verdict Explorer::execute(ChoiceSource& source, const ScheduleOptions& options) {
+  arena::on_misuse = misused;
+  settings() = scenario_.settings;
+  if (scenario_.before) scenario_.before();
+  Verdict verdict = schedule_.run(source, options, learned_, scenario_.body);
+  if (!verdict.ok()) return verdict;
+  const ArenaCounts memory = arena::counts();
+  if (memory.allocations != memory.frees) {
+    verdict.oracle = "leak";
+    verdict.text = std::to_string(memory.allocations - memory.frees) + " allocations, " +
+                   std::to_string(memory.live_bytes) + " bytes, were never freed";
+  } else if (scenario_.after) {
+    verdict.text = scenario_.after();
+    if (!verdict.text.empty()) verdict.oracle = "at the end";
+  }
+  return verdict;
+}
+
+Exploration Explorer::run(ChoiceSource& source, ExplorerLimits limits) {
+  Exploration all;
+  while (all.schedules < limits.most_schedules) {
+    if (!source.begin_schedule()) {
+      all.complete = true;
+      break;
+    }
+    Verdict verdict = execute(source, scenario_.options);
+    count(all, verdict);
+    if (!verdict.ok()) {
+      all.failure = std::move(verdict);
+      break;
+    }
+    if (limits.repeat_every != 0 && all.schedules % limits.repeat_every == 0) {
+      ++all.repeated;
+      // What was learned meanwhile would add points: only the choices' own points matter for the hash, which the
+      // same learned set gives; so a schedule that taught something is not compared.
+      if (verdict.learned_more) continue;
+      const Verdict again = replay(verdict.choices);
+      if (!again.ok() || again.hash != verdict.hash) {
+        all.failure = std::move(verdict);
+        all.failure.oracle = "nondeterministic";
+        all.failure.text = "the same choices gave another schedule: " + again.nondeterminism;
+        break;
+      }
+    }
+  }
+  all.learned = learned_.size();
+  return all;
+}
+
+Exploration Explorer::enumerate(Budget budget, ExplorerLimits limits) {
+  std::uint64_t executed = 0;
+  for (;;) {
+    Enumeration source(budget);
+    Exploration all;
+    bool again = false;
+    while (all.schedules < limits.most_schedules) {
+      if (!source.begin_schedule()) {
+        all.complete = true;
+        break;
+      }
+      Verdict verdict = execute(source, scenario_.options);
+      count(all, verdict);
+      if (!verdict.ok()) {
+        all.failure = std::move(verdict);
+        break;
+      }
+      if (verdict.learned_more) {
+        again = true;
+        break;
+      }
+      if (limits.repeat_every == 0 || all.schedules % limits.repeat_every != 0) continue;
+      ++all.repeated;
+      const Verdict twice = replay(verdict.choices);
+      if (twice.ok() && twice.hash == verdict.hash) continue;
+      all.failure = std::move(verdict);
+      all.failure.oracle = "nondeterministic";
+      all.failure.text = "the same choices gave another schedule: " + twice.nondeterminism + twice.text;
+      break;
+    }
+    executed += all.executed;
+    if (again) continue;
+    all.executed = executed;
+    all.learned = learned_.size();
+    return all;
+  }
+}
+
+Verdict Explorer::replay(const ChoiceString& choices, bool trace, bool strict) {
+  Replay source(choices, strict);
+  static_cast<void>(source.begin_schedule());
+  ScheduleOptions options = scenario_.options;
+  options.trace = trace;
+  return execute(source, options);
+}
+
+}  // namespace flare::sim

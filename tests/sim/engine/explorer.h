@@ -1,0 +1,72 @@
+// explorer.h: runs the schedules of a scenario until one fails or the supplier has no more.
+// Threads:    one real thread.
+// Errors:     a failure is a value; the caller (a test, on the host) asserts on it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/schedule.h"
+#include "engine/settings.h"
+#include "engine/sources.h"
+
+namespace flare::sim {
+
+struct Scenario {
+  std::string name;
+  std::function<void()> body;         // thread 0, the control thread
+  std::function<void()> before = {};  // host: resets what body shares with the host
+  std::function<std::string()> after = {};  // host: what is wrong at the end of a schedule; empty: nothing
+  Settings settings = {};
+  ScheduleOptions options = {};
+};
+
+struct Exploration {
+  std::uint64_t schedules = 0;  // of the last enumeration, or random ones
+  std::uint64_t executed = 0;   // with those that taught scheduling points
+  std::uint64_t steps = 0;
+  std::uint32_t fewest_steps = 0;
+  std::uint32_t most_steps = 0;
+  std::uint32_t most_points = 0;
+  int most_threads = 0;
+  int learned = 0;
+  bool complete = false;  // the supplier had no more
+  std::uint64_t repeated = 0;  // executed twice, with equal hashes
+  Verdict failure;             // ok() when nothing was found
+  bool ok() const { return failure.ok(); }
+};
+
+struct ExplorerLimits {
+  std::uint64_t most_schedules = UINT64_MAX;
+  std::uint32_t repeat_every = 20;  // one schedule in so many is executed twice: 5 %
+};
+
+class Explorer {
+ public:
+  explicit Explorer(Scenario scenario) : scenario_(std::move(scenario)) {}
+
+  // Every schedule within the budget. Starts anew when a schedule showed a new scheduling point.
+  Exploration enumerate(Budget budget, ExplorerLimits limits = {});
+  Exploration run(ChoiceSource& source, ExplorerLimits limits = {});
+  Verdict replay(const ChoiceString& choices, bool trace = false, bool strict = true);
+  // The smallest string found that fails by the same oracle.
+  ChoiceString shrink(const Verdict& failure);
+  // Everything a person needs: oracle, strings, trace, how to replay.
+  std::string report(const Verdict& failure);
+
+  const Scenario& scenario() const { return scenario_; }
+  LearnedObjects& learned() { return learned_; }
+  void every_point() { scenario_.options.every_point = true; }
+
+ private:
+  Verdict execute(ChoiceSource& source, const ScheduleOptions& options);
+  bool fails_alike(const ChoiceString& choices, const std::string& oracle);
+
+  Scenario scenario_;
+  LearnedObjects learned_;
+  Schedule schedule_;
+};
+
+}  // namespace flare::sim

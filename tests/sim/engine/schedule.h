@@ -1,0 +1,183 @@
+// schedule.h: one execution under control: its threads, its time, its choices, its verdict.
+// Threads:    one real thread; the threads of the model are fibers, one runs at a time.
+// Owns:       the fibers and the engine's records; the product's memory is the arena's.
+// Ordering:   nothing of a schedule outlives it: two runs with the same choices have one hash.
+// Source:     own design; VERIFICATION of the choices is in choice.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/choice.h"
+#include "engine/fiber.h"
+#include "engine/name.h"
+#include "engine/vector_clock.h"
+
+namespace flare::sim {
+
+using SimTime = std::int64_t;  // nanoseconds
+inline constexpr SimTime kEndOfTime = INT64_MAX;
+
+struct ScheduleOptions {
+  bool trace = false;
+  bool every_point = false;  // also what only one thread uses is a scheduling point
+  bool weak_memory = false;  // loads choose among the stores that they may see
+  std::uint32_t max_steps = 50'000;
+};
+
+// What two threads may use in an order that no lock decides. Its id is stable: the n-th of the thread that first used it.
+struct SharedObject {
+  std::uint32_t id = 0;  // 0: not used yet
+  int only_thread = -1;  // -2: several
+  Epoch last_write;
+  VectorClock accesses;
+};
+
+// The objects that some schedule saw used without an order: the scheduling points of all that follow.
+class LearnedObjects {
+ public:
+  bool contains(std::uint32_t id) const { return known_[id]; }
+  bool add(std::uint32_t id) {
+    if (known_[id]) return false;
+    known_[id] = true;
+    ++size_;
+    return true;
+  }
+  int size() const { return size_; }
+
+ private:
+  std::array<bool, std::size_t{kMaxThreads} << 12> known_{};
+  int size_ = 0;
+};
+
+struct TraceLine {
+  int thread;
+  Name call;
+  std::int64_t argument;
+  std::int64_t result;
+  SimTime time;
+  std::string text;
+};
+
+struct Verdict {
+  std::string oracle;  // empty: nothing was found
+  std::string text;
+  std::string nondeterminism;
+  ChoiceString choices;  // those that are not 0
+  std::uint64_t hash = 0;
+  std::uint32_t steps = 0;  // kernel calls and operations of sync.h, scheduling points or not
+  std::uint32_t points = 0;
+  int threads = 0;
+  bool learned_more = false;
+  std::vector<TraceLine> trace;
+  std::vector<std::string> thread_names;
+  bool ok() const { return oracle.empty() && nondeterminism.empty(); }
+};
+
+class Schedule {
+ public:
+  using Ready = bool (*)(void*);
+
+  Schedule();
+  ~Schedule();
+
+  // Host only. Runs body as thread 0, to the end of all threads.
+  Verdict run(ChoiceSource& source, const ScheduleOptions& options, LearnedObjects& learned,
+              const std::function<void()>& body);
+
+  // The one that runs now; null on the host.
+  static Schedule* current() { return current_; }
+
+  // --- for threads of the model ---
+  int thread() const { return running_; }
+  // Returns the new thread's number. The body is destroyed by its thread.
+  int spawn(std::unique_ptr<std::function<void()>> body, Name name);
+  bool has_finished(int thread) const { return slot(thread).state == State::kFinished; }
+  void join(int thread);
+  void name_thread(std::string name);
+
+  // Before an operation that another thread can observe.
+  void point(SharedObject& object, bool writes, Name call);
+  void lock_point(SharedObject& object, Name call);
+  void always_point(Name call);
+  // Waits until ready(argument) or the deadline. False: the deadline came first.
+  bool block(Name what, Ready ready, void* argument, SimTime deadline = kEndOfTime);
+  void yield();
+  std::uint32_t choose(std::uint32_t options, ChoiceKind kind, Name what);
+  bool source_may(ChoiceKind kind) const { return source_->may_deviate(kind); }
+  void note(Name call, std::int64_t argument, std::int64_t result);
+  void note_text(Name call, std::string text);
+  [[noreturn]] void fail(Name oracle, std::string text);
+  // Fails unless condition holds.
+  void require(bool condition, Name oracle, const char* text) {
+    if (!condition) fail(oracle, text);
+  }
+  SimTime now() const { return now_; }
+  void advance_to(SimTime time) { now_ = time > now_ ? time : now_; }
+  VectorClock& clock() { return slots_[static_cast<std::size_t>(running_)].clock; }
+  const VectorClock& clock_of(int thread) const { return slot(thread).clock; }
+  // Sequentially consistent operations see each other in one order.
+  void join_seq_cst() {
+    seq_cst_.join(clock());
+    clock().join(seq_cst_);
+  }
+  const ScheduleOptions& options() const { return *options_; }
+  // Several threads may be alive.
+  bool is_concurrent() const { return alive_ > 1; }
+  void step() {
+    if (++steps_ > options_->max_steps) fail("livelock", "the schedule does not end");
+  }
+
+ private:
+  enum class State : std::uint8_t { kUnused, kRunnable, kBlocked, kFinished };
+  struct Slot {
+    Fiber fiber;
+    State state = State::kUnused;
+    Ready ready = nullptr;
+    void* argument = nullptr;
+    SimTime deadline = kEndOfTime;
+    Name waits_for;
+    VectorClock clock;
+    std::uint32_t objects = 0;
+    std::unique_ptr<std::function<void()>> body;
+    const std::function<void()>* borrowed = nullptr;
+    std::string name;
+  };
+
+  const Slot& slot(int thread) const { return slots_[static_cast<std::size_t>(thread)]; }
+  static void thread_main(void* argument);
+  void prepare(int thread, Name name);
+  void identify(SharedObject& object);
+  bool is_enabled(const Slot& one) const;
+  int others_enabled(std::array<int, kMaxThreads>& threads) const;
+  void preempt(Name call);
+  void leave(ChoiceKind kind, Name what);
+  void switch_to(int thread);
+  std::uint32_t choose_thread(ChoiceKind kind, Name what, const int* threads, std::uint32_t count);
+  void record(Choice choice);
+  std::string describe_deadlock() const;
+  void clear_slots();
+
+  static Schedule* current_;
+  std::array<Slot, kMaxThreads> slots_;
+  ChoiceSource* source_ = nullptr;
+  const ScheduleOptions* options_ = nullptr;
+  LearnedObjects* learned_ = nullptr;
+  int running_ = 0;
+  int threads_ = 0;
+  int alive_ = 0;
+  bool over_ = false;
+  SimTime now_ = 0;
+  VectorClock seq_cst_;
+  std::uint32_t site_ = 0;
+  std::uint32_t steps_ = 0;
+  std::uint32_t points_ = 0;
+  std::uint64_t hash_ = 0;
+  Verdict verdict_;
+};
+
+}  // namespace flare::sim

@@ -1,0 +1,176 @@
+// sync_model.h: what base/sync.h is in the model build: the same names over a controlled scheduler.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "engine/atomic_word.h"
+#include "engine/model_sync.h"
+#include "flare/base/abi.h"
+#include "flare/base/assert.h"
+#include "flare/base/result.h"
+#include "flare/base/thread_annotations.h"
+
+namespace flare::inline FLARE_ABI {
+
+template <class T>
+class Atomic {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(std::uint64_t));
+
+ public:
+  Atomic() : word_(to_bits(T{})) {}
+  Atomic(T value) : word_(to_bits(value)) {}  // NOLINT(google-explicit-constructor)
+  Atomic(const Atomic&) = delete;
+  Atomic& operator=(const Atomic&) = delete;
+
+  T load(std::memory_order order = std::memory_order_seq_cst) const { return from_bits(sim::load(word_, order)); }
+  void store(T value, std::memory_order order = std::memory_order_seq_cst) {
+    sim::store(word_, to_bits(value), order);
+  }
+  T exchange(T value, std::memory_order order = std::memory_order_seq_cst) {
+    return from_bits(sim::read_modify_write(
+        word_, [](std::uint64_t, std::uint64_t operand) { return operand; }, to_bits(value), order));
+  }
+  T fetch_add(T value, std::memory_order order = std::memory_order_seq_cst) {
+    return from_bits(sim::read_modify_write(
+        word_,
+        [](std::uint64_t before, std::uint64_t operand) {
+          return to_bits(static_cast<T>(from_bits(before) + from_bits(operand)));
+        },
+        to_bits(value), order));
+  }
+  T fetch_sub(T value, std::memory_order order = std::memory_order_seq_cst) {
+    return from_bits(sim::read_modify_write(
+        word_,
+        [](std::uint64_t before, std::uint64_t operand) {
+          return to_bits(static_cast<T>(from_bits(before) - from_bits(operand)));
+        },
+        to_bits(value), order));
+  }
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order success, std::memory_order failure) {
+    return compare_exchange(expected, desired, success, failure, false);
+  }
+  bool compare_exchange_weak(T& expected, T desired, std::memory_order success, std::memory_order failure) {
+    return compare_exchange(expected, desired, success, failure, true);
+  }
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order order = std::memory_order_seq_cst) {
+    return compare_exchange(expected, desired, order, on_failure(order), false);
+  }
+  bool compare_exchange_weak(T& expected, T desired, std::memory_order order = std::memory_order_seq_cst) {
+    return compare_exchange(expected, desired, order, on_failure(order), true);
+  }
+
+ private:
+  static std::uint64_t to_bits(T value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+  }
+  static T from_bits(std::uint64_t bits) {
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+  static constexpr std::memory_order on_failure(std::memory_order order) {
+    if (order == std::memory_order_acq_rel) return std::memory_order_acquire;
+    return order == std::memory_order_release ? std::memory_order_relaxed : order;
+  }
+  bool compare_exchange(T& expected, T desired, std::memory_order success, std::memory_order failure, bool weak) {
+    std::uint64_t bits = to_bits(expected);
+    const bool done = sim::compare_exchange(word_, bits, to_bits(desired), success, failure, weak);
+    expected = from_bits(bits);
+    return done;
+  }
+
+  sim::AtomicWord word_;
+};
+
+// One thread of the model runs at a time, so the library's count is exact without atomics.
+template <class T>
+using Shared = std::shared_ptr<T>;
+
+class FLARE_CAPABILITY("mutex") Mutex {
+ public:
+  Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+  void lock() FLARE_ACQUIRE() { mutex_.lock(); }
+  void unlock() FLARE_RELEASE() { mutex_.unlock(); }
+
+ private:
+  friend class CondVar;
+  sim::ModelMutex mutex_;
+};
+
+class CondVar {
+ public:
+  template <class Predicate>
+  void wait(Mutex& mutex, Predicate predicate) FLARE_REQUIRES(mutex) {
+    while (!predicate()) condition_.wait(mutex.mutex_);
+  }
+  void notify_all() { condition_.notify_all(); }
+
+ private:
+  sim::ModelCondition condition_;
+};
+
+class Thread {
+ public:
+  Thread() = default;
+  Thread(Thread&& other) noexcept
+      : thread_(other.thread_), joinable_(std::exchange(other.joinable_, false)) {}
+  Thread& operator=(Thread&& other) noexcept {
+    FLARE_ASSERT(!joinable_, "a running thread's handle is overwritten");
+    thread_ = other.thread_;
+    joinable_ = std::exchange(other.joinable_, false);
+    return *this;
+  }
+  ~Thread() { FLARE_ASSERT(!joinable_, "a thread is destroyed that was neither joined nor detached"); }
+
+  static Result<Thread> start(std::function<void()> body) {
+    const int thread = sim::start_thread(std::move(body));
+    if (thread < 0) return Result<Thread>::failure(-thread);
+    Thread handle;
+    handle.thread_ = thread;
+    handle.joinable_ = true;
+    return Result<Thread>(std::move(handle));
+  }
+  bool joinable() const { return joinable_; }
+  void join() {
+    FLARE_ASSERT(joinable_, "join of a thread that is not joinable");
+    joinable_ = false;
+    sim::join_thread(thread_);
+  }
+  void detach() {
+    FLARE_ASSERT(joinable_, "detach of a thread that is not joinable");
+    joinable_ = false;
+    sim::detach_thread(thread_);
+  }
+
+ private:
+  int thread_ = -1;
+  bool joinable_ = false;
+};
+
+using ThreadId = int;
+inline ThreadId current_thread_id() {
+  return sim::running_thread();
+}
+inline bool same_thread(ThreadId a, ThreadId b) {
+  return a == b;
+}
+inline void yield_thread() {
+  sim::yield_running_thread();
+}
+inline std::optional<std::string> read_environment(const char* name) {
+  return sim::read_variable(name);
+}
+
+}  // namespace flare::inline FLARE_ABI
