@@ -39,6 +39,10 @@ using Atomic = std::atomic<T>;
 template <class T>
 using Shared = std::shared_ptr<T>;
 
+// A plain field that threads share and that something else orders. The model build checks that it does.
+template <class T>
+using Checked = T;
+
 class FLARE_CAPABILITY("mutex") Mutex {
  public:
   Mutex() = default;

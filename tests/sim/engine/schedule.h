@@ -180,4 +180,18 @@ class Schedule {
   Verdict verdict_;
 };
 
+// A reference count's release: publishes what the running thread did, and learns what the others published.
+void release_and_acquire(VectorClock& published);
+
+// Finds two uses of one plain field, one of them a write, that nothing orders.
+class RaceWatch {
+ public:
+  void read();
+  void write();
+
+ private:
+  Epoch last_write_;
+  VectorClock reads_;
+};
+
 }  // namespace flare::sim

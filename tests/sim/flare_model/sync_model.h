@@ -17,6 +17,7 @@
 #include "flare/base/assert.h"
 #include "flare/base/result.h"
 #include "flare/base/thread_annotations.h"
+#include "flare_model/shared_model.h"
 
 namespace flare::inline FLARE_ABI {
 
@@ -92,10 +93,6 @@ class Atomic {
   sim::AtomicWord word_;
 };
 
-// One thread of the model runs at a time, so the library's count is exact without atomics.
-template <class T>
-using Shared = std::shared_ptr<T>;
-
 class FLARE_CAPABILITY("mutex") Mutex {
  public:
   Mutex() = default;
@@ -157,6 +154,27 @@ class Thread {
  private:
   int thread_ = -1;
   bool joinable_ = false;
+};
+
+// A plain field that threads share, ordered by something else: a use that nothing orders fails the schedule.
+template <class T>
+class Checked {
+ public:
+  Checked() = default;
+  Checked(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Checked& operator=(T value) {
+    watch_.write();
+    value_ = std::move(value);
+    return *this;
+  }
+  operator const T&() const {  // NOLINT(google-explicit-constructor)
+    watch_.read();
+    return value_;
+  }
+
+ private:
+  T value_{};
+  mutable sim::RaceWatch watch_;
 };
 
 using ThreadId = int;

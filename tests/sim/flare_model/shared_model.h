@@ -1,0 +1,72 @@
+// shared_model.h: Shared<T> of the model: a counted pointer whose last release happens after all the others.
+// Threads:    threads of a schedule, one at a time; the count needs no atomic.
+// Ordering:   each release publishes what its thread did; the one that deletes sees it, as with the library's pointer.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "engine/schedule.h"
+#include "flare/base/abi.h"
+
+namespace flare::inline FLARE_ABI {
+
+template <class T>
+class Shared {
+ public:
+  Shared() = default;
+  Shared(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
+  explicit Shared(T* object) {
+    if (object == nullptr) return;
+    try {
+      block_ = new Block{object, 1, {}, [](T* one) { delete one; }};
+    } catch (...) {
+      delete object;
+      throw;
+    }
+  }
+  Shared(const Shared& other) : block_(other.block_) {
+    if (block_ != nullptr) ++block_->count;
+  }
+  Shared(Shared&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  Shared& operator=(const Shared& other) {
+    Shared copy(other);
+    std::swap(block_, copy.block_);
+    return *this;
+  }
+  Shared& operator=(Shared&& other) noexcept {
+    Shared moved(std::move(other));
+    std::swap(block_, moved.block_);
+    return *this;
+  }
+  ~Shared() { release(); }
+
+  T* get() const { return block_ == nullptr ? nullptr : block_->object; }
+  T& operator*() const { return *block_->object; }
+  T* operator->() const { return block_->object; }
+  explicit operator bool() const { return block_ != nullptr; }
+  void reset() { *this = Shared(); }
+  friend bool operator==(const Shared& a, std::nullptr_t) { return a.block_ == nullptr; }
+  friend bool operator==(const Shared& a, const Shared& b) { return a.block_ == b.block_; }
+
+ private:
+  struct Block {
+    T* object;
+    long count;
+    sim::VectorClock published;
+    void (*destroy)(T*);  // where T was made it is a complete type
+  };
+
+  void release() {
+    Block* block = std::exchange(block_, nullptr);
+    if (block == nullptr) return;
+    sim::release_and_acquire(block->published);
+    if (--block->count > 0) return;
+    block->destroy(block->object);
+    delete block;
+  }
+
+  Block* block_ = nullptr;
+};
+
+}  // namespace flare::inline FLARE_ABI

@@ -1,0 +1,105 @@
+#include "kernel/world.h"
+
+#include <string>
+
+#include "engine/arena.h"
+#include "engine/settings.h"
+
+namespace flare::sim {
+
+World::World() : machine_(*this) {}
+
+World& World::current() {
+  static World world;
+  return world;
+}
+
+void World::reset(const WorldOptions& options) {
+  machine_.reset();
+  machine_.set_limit(kServer, options.descriptors);
+  records_.clear();
+  calls_ = 0;
+  wait_breaks_ = false;
+}
+
+unsigned World::choose(unsigned options, const char* /*what*/) {
+  Schedule* schedule = Schedule::current();
+  return schedule == nullptr ? 0 : schedule->choose(options, ChoiceKind::kWaiter, "the kernel's pick");
+}
+
+World::Record& World::record(Process process, int fd) {
+  const std::uint64_t description = machine_.description_of(process, fd);
+  const HostScope host;
+  if (records_.size() <= description) records_.resize(description + 64);
+  return records_[description];
+}
+
+void World::enter(int fd, Name call, bool writes) {
+  ++calls_;
+  Schedule& schedule = *Schedule::current();
+  if (machine_.description_of(kServer, fd) == 0) {
+    schedule.fail("ledger", std::string(call.text()) + " on number " + std::to_string(fd) + ", which nothing has");
+  }
+  Record& before = record(kServer, fd);
+  schedule.point(before.object, writes, call);
+  // The point may have let others run: the number may be another's now.
+  if (machine_.description_of(kServer, fd) == 0) {
+    schedule.fail("ledger", std::string(call.text()) + " on number " + std::to_string(fd) + ", closed meanwhile");
+  }
+  Record& one = record(kServer, fd);
+  if (!schedule.clock().knows(one.opened)) {
+    schedule.fail("ledger", std::string(call.text()) + " on number " + std::to_string(fd) +
+                                ", which thread " + std::to_string(one.opened.thread) +
+                                " opened and nobody told this one of: a stolen number");
+  }
+  one.uses.set(schedule.thread(), schedule.clock().of(schedule.thread()));
+}
+
+void World::opened(int fd, Name call) {
+  Schedule& schedule = *Schedule::current();
+  Record& one = record(kServer, fd);
+  one.opened = schedule.clock().now(schedule.thread());
+  schedule.clock().tick(schedule.thread());
+  schedule.note(call, -1, fd);
+}
+
+void World::closing(int fd) {
+  enter(fd, "close");
+  Schedule& schedule = *Schedule::current();
+  if (!schedule.clock().covers(record(kServer, fd).uses)) {
+    schedule.fail("ledger", "number " + std::to_string(fd) + " is closed while another thread may use it");
+  }
+}
+
+void World::publish(int fd) {
+  Schedule& schedule = *Schedule::current();
+  record(kServer, fd).published.join(schedule.clock());
+  schedule.clock().tick(schedule.thread());
+}
+
+void World::observe(int fd) {
+  Schedule::current()->clock().join(record(kServer, fd).published);
+}
+
+void World::enter_outside(int fd, Name call) {
+  ++calls_;
+  Schedule::current()->point(record(kWorld, fd).object, true, call);
+}
+
+// accept took it out of the queue and found it dead: the client sees a reset.
+void World::lose_waiting_client(int listener) {
+  const HostScope host;
+  const Result<int> lost = machine_.accept4(kServer, listener, 0);
+  if (!lost.ok()) return;
+  static_cast<void>(machine_.set_linger(kServer, lost.value(), true, 0));
+  static_cast<void>(machine_.close(kServer, lost.value()));
+}
+
+int World::fault(Name call, std::span<const int> errors) {
+  if (!settings().faults) return 0;
+  const std::uint32_t taken = Schedule::current()->choose(static_cast<std::uint32_t>(errors.size()) + 1,
+                                                         ChoiceKind::kFault, call);
+  return taken == 0 ? 0 : errors[taken - 1];
+}
+
+}  // namespace flare::sim

@@ -1,0 +1,13 @@
+// lifecycle.h: the scenarios of a server's life with two workers and two connections, by name.
+#pragma once
+
+#include <vector>
+
+#include "scenarios/server_world.h"
+
+namespace flare::sim {
+
+// For one listener strategy: each ends the server in another way.
+std::vector<Scenario> lifecycle_scenarios(ListenerStrategy strategy);
+
+}  // namespace flare::sim
