@@ -124,6 +124,10 @@ ArenaCounts counts() {
   return count;
 }
 
+std::size_t place_of(const void* piece) {
+  return is_ours(piece) ? static_cast<std::size_t>(static_cast<const char*>(piece) - memory) : 0;
+}
+
 void fail_at(std::uint64_t nth) {
   fail_countdown = nth;
   failed = false;

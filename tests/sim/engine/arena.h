@@ -24,6 +24,8 @@ extern bool taking;  // operator new takes from the arena
 // Forgets all that was taken.
 void reset();
 ArenaCounts counts();
+// The offset of memory of the arena, above 0; 0: it is not of the arena.
+std::size_t place_of(const void* memory);
 // The n-th allocation from now on (1 is the next) throws bad_alloc; 0: none does.
 void fail_at(std::uint64_t nth);
 bool was_failed();

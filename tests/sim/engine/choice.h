@@ -55,6 +55,9 @@ class ChoiceSource {
   virtual bool has_priorities() const { return false; }
   virtual std::uint32_t take_thread(const Choice& choice, const int* /*threads*/) { return take(choice); }
   virtual void end_schedule(std::uint32_t /*sites*/) {}
+  // Asked at a choice that is new: false if everything from this state on was explored before.
+  virtual bool remembers_states() const { return false; }
+  virtual bool visit(std::uint64_t /*state*/) { return true; }
   // Not empty: the schedule asked for something else than it did before under the same choices.
   std::string nondeterminism;
 };

@@ -1,6 +1,7 @@
 #include "engine/explorer.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "engine/arena.h"
 
@@ -16,6 +17,10 @@ void count(Exploration& all, const Verdict& one) {
   ++all.executed;
   ++all.schedules;
   all.steps += one.steps;
+  if (one.pruned) {
+    ++all.pruned;
+    return;
+  }
   all.fewest_steps = all.fewest_steps == 0 ? one.steps : std::min(all.fewest_steps, one.steps);
   all.most_steps = std::max(all.most_steps, one.steps);
   all.most_points = std::max(all.most_points, one.points);
@@ -29,7 +34,7 @@ Verdict Explorer::execute(ChoiceSource& source, const ScheduleOptions& options) 
   settings() = scenario_.settings;
   if (scenario_.before) scenario_.before();
   Verdict verdict = schedule_.run(source, options, learned_, scenario_.body);
-  if (!verdict.ok()) return verdict;
+  if (!verdict.ok() || verdict.pruned) return verdict;
   const ArenaCounts memory = arena::counts();
   if (memory.allocations != memory.frees) {
     verdict.oracle = "leak";
@@ -73,13 +78,32 @@ Exploration Explorer::run(ChoiceSource& source, ExplorerLimits limits) {
   return all;
 }
 
+// Random schedules show most of the scheduling points at once: each that only the enumeration meets starts it anew.
+Verdict Explorer::learn() {
+  Uniform source(1, 2000, 0.1, 0.0, 0.0);
+  while (source.begin_schedule()) {
+    Verdict verdict = execute(source, scenario_.options);
+    if (!verdict.ok()) return verdict;
+  }
+  return {};
+}
+
 Exploration Explorer::enumerate(Budget budget, ExplorerLimits limits) {
   std::uint64_t executed = 0;
+  const auto start = std::chrono::steady_clock::now();
+  const auto time_is_up = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > limits.most_seconds;
+  };
+  if (limits.learn_first) {
+    Exploration all;
+    all.failure = learn();
+    if (!all.ok()) return all;
+  }
   for (;;) {
-    Enumeration source(budget);
+    Enumeration source(budget, limits.remember_states);
     Exploration all;
     bool again = false;
-    while (all.schedules < limits.most_schedules) {
+    while (all.schedules < limits.most_schedules && (all.schedules % 1024 != 1023 || !time_is_up())) {
       if (!source.begin_schedule()) {
         all.complete = true;
         break;
@@ -94,7 +118,8 @@ Exploration Explorer::enumerate(Budget budget, ExplorerLimits limits) {
         again = true;
         break;
       }
-      if (limits.repeat_every == 0 || all.schedules % limits.repeat_every != 0) continue;
+      all.states = source.states();
+      if (verdict.pruned || limits.repeat_every == 0 || all.schedules % limits.repeat_every != 0) continue;
       ++all.repeated;
       const Verdict twice = replay(verdict.choices);
       if (twice.ok() && twice.hash == verdict.hash) continue;

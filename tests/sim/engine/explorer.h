@@ -32,6 +32,8 @@ struct Exploration {
   std::uint32_t most_points = 0;
   int most_threads = 0;
   int learned = 0;
+  std::uint64_t pruned = 0;     // of the schedules, left at a state from which all was explored
+  std::uint64_t states = 0;
   bool complete = false;  // the supplier had no more
   std::uint64_t repeated = 0;  // executed twice, with equal hashes
   Verdict failure;             // ok() when nothing was found
@@ -40,7 +42,10 @@ struct Exploration {
 
 struct ExplorerLimits {
   std::uint64_t most_schedules = UINT64_MAX;
+  double most_seconds = 1e9;  // then it stops, and says that it was not complete
   std::uint32_t repeat_every = 20;  // one schedule in so many is executed twice: 5 %
+  bool learn_first = true;          // enumerate: by a few random schedules
+  bool remember_states = true;      // enumerate: leave what leads to a state that was explored
 };
 
 class Explorer {
@@ -62,7 +67,7 @@ class Explorer {
 
  private:
   Verdict execute(ChoiceSource& source, const ScheduleOptions& options);
-  bool fails_alike(const ChoiceString& choices, const std::string& oracle);
+  Verdict learn();
 
   Scenario scenario_;
   LearnedObjects learned_;

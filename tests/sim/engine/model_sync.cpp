@@ -13,6 +13,7 @@ void ModelMutex::take() {
   Schedule& schedule = *Schedule::current();
   schedule.block("a mutex", [](void* self) { return static_cast<ModelMutex*>(self)->owner_ < 0; }, this);
   owner_ = schedule.thread();
+  schedule.touch(object_, true, "lock");
   schedule.clock().join(published_);
 #ifdef FLARE_SIM_TSAN
   __tsan_acquire(this);
@@ -25,6 +26,7 @@ void ModelMutex::release() {
   __tsan_release(this);
 #endif
   owner_ = -1;
+  schedule.touch(object_, true, "unlock");
   published_.join(schedule.clock());
   schedule.clock().tick(schedule.thread());
 }

@@ -81,6 +81,7 @@ void Schedule::prepare(int thread, Name name) {
   one.name = name.text();
   one.clock.clear();
   one.clock.tick(thread);
+  one.history = mix(0, static_cast<std::uint64_t>(thread));
   one.fiber.prepare(thread_main, this);
 }
 
@@ -92,6 +93,8 @@ int Schedule::spawn(std::unique_ptr<std::function<void()>> body, Name name) {
   one.body = std::move(body);
   one.clock.join(clock());
   clock().tick(running_);
+  one.history = mix(one.history, slot(running_).history);
+  touch_value(static_cast<std::uint64_t>(child));
 #ifdef FLARE_SIM_TSAN
   __tsan_release(&one);
 #endif
@@ -136,6 +139,7 @@ void Schedule::join(int thread) {
     return t->schedule->has_finished(t->thread);
   }, &target);
   clock().join(slot(thread).clock);
+  touch_value(slot(thread).history);
 #ifdef FLARE_SIM_TSAN
   __tsan_acquire(&slots_[static_cast<std::size_t>(thread)]);
 #endif
@@ -148,9 +152,14 @@ void Schedule::name_thread(std::string name) {
 }
 
 void Schedule::identify(SharedObject& object) {
-  Slot& one = slots_[static_cast<std::size_t>(running_)];
-  if (++one.objects >= 1U << 12) fail("engine", "a thread uses more shared objects than the table has");
-  object.id = (static_cast<std::uint32_t>(running_) << 12) + one.objects;
+  const std::size_t place = arena::place_of(&object);
+  if (place != 0 && place / 16 < kArenaIds) {
+    object.id = static_cast<std::uint32_t>(place / 16);
+  } else {
+    Slot& one = slots_[static_cast<std::size_t>(running_)];
+    if (++one.objects >= 1U << 10) fail("engine", "a thread uses more shared objects than the table has");
+    object.id = kArenaIds + kDescriptorIds + (static_cast<std::uint32_t>(running_) << 10) + one.objects;
+  }
   object.only_thread = running_;
   object.last_write = {};
   object.accesses.clear();
@@ -161,7 +170,7 @@ void Schedule::point(SharedObject& object, bool writes, Name call) {
   if (object.id == 0) identify(object);
   if (options_->every_point || learned_->contains(object.id)) {
     preempt(call);
-  } else if (object.only_thread != running_ && object.id != 0) {
+  } else if (object.only_thread != running_) {
     // Used by several: an order that nothing decides makes it a scheduling point of every later schedule.
     const bool ordered = clock().knows(object.last_write) && (!writes || clock().covers(object.accesses));
     if (!ordered && learned_->add(object.id)) verdict_.learned_more = true;
@@ -170,6 +179,32 @@ void Schedule::point(SharedObject& object, bool writes, Name call) {
   const Epoch now = clock().now(running_);
   if (writes) object.last_write = now;
   object.accesses.set(running_, now.time);
+  touch(object, writes, call);
+}
+
+void Schedule::touch(SharedObject& object, bool writes, Name call) {
+  std::uint64_t& history = slots_[static_cast<std::size_t>(running_)].history;
+  history = mix(history, object.written_by + call.hash());
+  if (writes) {
+    history = mix(history, object.read_by);
+    object.written_by = history;
+    object.read_by = 0;
+  } else {
+    object.read_by += mix(history, 1);  // readers in any order
+  }
+}
+
+void Schedule::touch_value(std::uint64_t value) {
+  std::uint64_t& history = slots_[static_cast<std::size_t>(running_)].history;
+  history = mix(history, value);
+}
+
+// Equal for schedules that came here by the same operations in an equivalent order.
+std::uint64_t Schedule::signature(const Choice& choice) const {
+  // Whoever cannot go on may be followed by any other: who it was does not matter.
+  std::uint64_t sum = choice.kind == ChoiceKind::kSwitch ? 7 : mix(choice.what.hash(), static_cast<std::uint64_t>(running_));
+  for (int i = 0; i < threads_; ++i) sum += mix(slot(i).history, static_cast<std::uint64_t>(slot(i).state));
+  return mix(sum, static_cast<std::uint64_t>(now_));
 }
 
 void Schedule::lock_point(SharedObject& object, Name call) {
@@ -206,12 +241,20 @@ std::uint32_t Schedule::choose_thread(ChoiceKind kind, Name what, const int* thr
   ++site_;
   if (count < 2) return 0;
   Choice choice{site_, count, 0, kind, what};
-  {
-    const HostScope host;
-    choice.taken = source_->has_priorities() ? source_->take_thread(choice, threads) : source_->take(choice);
-  }
+  choice.taken = ask(choice, threads);
   record(choice);
   return choice.taken;
+}
+
+std::uint32_t Schedule::ask(const Choice& choice, const int* threads) {
+  const HostScope host;
+  if (source_->remembers_states() && !source_->visit(signature(choice))) {
+    verdict_.pruned = true;
+    over_ = true;
+    slots_[static_cast<std::size_t>(running_)].fiber.suspend();
+  }
+  return threads != nullptr && source_->has_priorities() ? source_->take_thread(choice, threads)
+                                                         : source_->take(choice);
 }
 
 void Schedule::record(Choice choice) {
@@ -296,10 +339,8 @@ std::uint32_t Schedule::choose(std::uint32_t options, ChoiceKind kind, Name what
   ++site_;
   if (options < 2 || !source_->may_deviate(kind)) return 0;
   Choice choice{site_, options, 0, kind, what};
-  {
-    const HostScope host;
-    choice.taken = source_->take(choice);
-  }
+  choice.taken = ask(choice, nullptr);
+  touch_value(choice.taken);
   record(choice);
   return choice.taken;
 }

@@ -22,6 +22,12 @@ namespace flare::sim {
 using SimTime = std::int64_t;  // nanoseconds
 inline constexpr SimTime kEndOfTime = INT64_MAX;
 
+// Ids of shared objects: of the arena, of descriptors, of anything else.
+inline constexpr std::uint32_t kArenaIds = 1U << 20;
+inline constexpr std::uint32_t kDescriptorIds = 1U << 16;
+inline constexpr std::uint32_t kOtherIds = std::uint32_t{kMaxThreads} << 10;
+inline constexpr std::uint32_t kIds = kArenaIds + kDescriptorIds + kOtherIds;
+
 struct ScheduleOptions {
   bool trace = false;
   bool every_point = false;  // also what only one thread uses is a scheduling point
@@ -29,28 +35,35 @@ struct ScheduleOptions {
   std::uint32_t max_steps = 50'000;
 };
 
-// What two threads may use in an order that no lock decides. Its id is stable: the n-th of the thread that first used it.
+// What two threads may use in an order that no lock decides. Its id is the same in every schedule: of memory of the arena
+// its place, which is fixed for what the control thread made before the first worker; of a descriptor its generation; of
+// anything else the n-th of the thread that first used it.
 struct SharedObject {
   std::uint32_t id = 0;  // 0: not used yet
   int only_thread = -1;  // -2: several
   Epoch last_write;
   VectorClock accesses;
+  // What led to its state: the history of the last writer, and of those who read since. Two schedules that order the same
+  // operations alike give the same histories, so the same state.
+  std::uint64_t written_by = 0;
+  std::uint64_t read_by = 0;
 };
 
 // The objects that some schedule saw used without an order: the scheduling points of all that follow.
 class LearnedObjects {
  public:
-  bool contains(std::uint32_t id) const { return known_[id]; }
+  LearnedObjects() : known_(kIds) {}
+  bool contains(std::uint32_t id) const { return known_[id] != 0; }
   bool add(std::uint32_t id) {
     if (known_[id]) return false;
-    known_[id] = true;
+    known_[id] = 1;
     ++size_;
     return true;
   }
   int size() const { return size_; }
 
  private:
-  std::array<bool, std::size_t{kMaxThreads} << 12> known_{};
+  std::vector<std::uint8_t> known_;
   int size_ = 0;
 };
 
@@ -73,6 +86,7 @@ struct Verdict {
   std::uint32_t points = 0;
   int threads = 0;
   bool learned_more = false;
+  bool pruned = false;  // it met a state from which everything was explored already
   std::vector<TraceLine> trace;
   std::vector<std::string> thread_names;
   bool ok() const { return oracle.empty() && nondeterminism.empty(); }
@@ -104,6 +118,10 @@ class Schedule {
   void point(SharedObject& object, bool writes, Name call);
   void lock_point(SharedObject& object, Name call);
   void always_point(Name call);
+  // The running thread's history takes in what it finds in the object; the object's, if it writes, what the thread did.
+  void touch(SharedObject& object, bool writes, Name call);
+  void touch_value(std::uint64_t value);
+  std::uint64_t history() const { return slot(running_).history; }
   // Waits until ready(argument) or the deadline. False: the deadline came first.
   bool block(Name what, Ready ready, void* argument, SimTime deadline = kEndOfTime);
   void yield();
@@ -142,6 +160,7 @@ class Schedule {
     SimTime deadline = kEndOfTime;
     Name waits_for;
     VectorClock clock;
+    std::uint64_t history = 0;
     std::uint32_t objects = 0;
     std::unique_ptr<std::function<void()>> body;
     const std::function<void()>* borrowed = nullptr;
@@ -159,6 +178,8 @@ class Schedule {
   void switch_to(int thread);
   std::uint32_t choose_thread(ChoiceKind kind, Name what, const int* threads, std::uint32_t count);
   void record(Choice choice);
+  std::uint32_t ask(const Choice& choice, const int* threads);
+  std::uint64_t signature(const Choice& choice) const;
   std::string describe_deadlock() const;
   void clear_slots();
 

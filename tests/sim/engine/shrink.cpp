@@ -6,10 +6,6 @@
 
 namespace flare::sim {
 
-bool Explorer::fails_alike(const ChoiceString& choices, const std::string& oracle) {
-  return replay(choices, false, false).oracle == oracle;
-}
-
 ChoiceString Explorer::shrink(const Verdict& failure) {
   ChoiceString best = failure.choices;
   const auto try_it = [&](ChoiceString candidate) {

@@ -59,6 +59,16 @@ std::uint32_t Enumeration::take(const Choice& choice) {
   return 0;
 }
 
+bool Enumeration::visit(std::uint64_t state) {
+  if (at_ < path_.size()) return true;  // on the way to the new choice
+  // What was spent but the preemptions is part of the state: less of it left explores less.
+  for (std::size_t kind = 1; kind < spent_.size(); ++kind) {
+    const bool counts = budget_.of(static_cast<ChoiceKind>(kind)) < (1 << 30);
+    if (counts) state = state * 31 + static_cast<std::uint64_t>(spent_[kind]);
+  }
+  return states_.enter(state, budget_.preemptions - spent_[0]);
+}
+
 Pct::Pct(std::uint64_t seed, int depth, std::uint64_t schedules, double deviation)
     : random_(seed), depth_(depth), left_(schedules), deviation_(deviation) {}
 

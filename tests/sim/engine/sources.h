@@ -7,6 +7,7 @@
 
 #include "engine/choice.h"
 #include "engine/random.h"
+#include "engine/state_table.h"
 #include "engine/vector_clock.h"
 
 namespace flare::sim {
@@ -22,13 +23,17 @@ struct Budget {
   int of(ChoiceKind kind) const;
 };
 
-// Depth first, every schedule within the budget exactly once.
+// Depth first, every schedule within the budget exactly once; with remembered states, one of each class of schedules
+// that order what depends on each other alike.
 class Enumeration : public ChoiceSource {
  public:
-  explicit Enumeration(Budget budget) : budget_(budget) {}
+  Enumeration(Budget budget, bool remember_states) : budget_(budget), remember_states_(remember_states) {}
   bool begin_schedule() override;
   std::uint32_t take(const Choice& choice) override;
   bool may_deviate(ChoiceKind kind) const override;
+  bool remembers_states() const override { return remember_states_; }
+  bool visit(std::uint64_t state) override;
+  std::size_t states() const { return states_.size(); }
 
  private:
   struct Level {
@@ -40,6 +45,8 @@ class Enumeration : public ChoiceSource {
   std::size_t at_ = 0;
   std::array<int, 6> spent_{};
   bool first_ = true;
+  bool remember_states_;
+  StateTable states_;
 };
 
 // Random priorities of the threads and depth - 1 points where the running one falls behind all others: a bug that needs

@@ -33,9 +33,12 @@ void await(int fd, unsigned bits, Name what) {
 Client::Client(const SocketAddress& address) {
   fd_ = in_machine([&](Machine& m) { return m.socket(kWorld, address.family(), SOCK_STREAM | SOCK_NONBLOCK).value(); });
   Schedule::current()->always_point("connect");
+  world().touch_names("connect");
+  world().touch_listeners("connect");
   error_ = in_machine([&](Machine& m) { return m.connect(kWorld, fd_, address.data(), address.length()); }).error;
   if (error_ == EINPROGRESS) {
     await(fd_, POLLOUT, "connect");
+    world().touch(kWorld, fd_, "connect");
     error_ = in_machine([&](Machine& m) { return m.getsockopt(kWorld, fd_, SOL_SOCKET, SO_ERROR).value(); });
   }
   Schedule::current()->note("connect", fd_, -error_);

@@ -60,6 +60,7 @@ int sleep_in(int poller, epoll_event* events, int max, sim::SimTime deadline) {
       const int one = *static_cast<int*>(a);
       return machine().woken(one) || machine().wait_has_ready(one);
     }, &waiter, deadline);
+    world().touch(kServer, poller, "epoll_wait");
     const int count = in_machine([&](sim::Machine& m) {
       const int taken = m.wait_take(waiter, events, max).value();
       m.end_wait(waiter);
@@ -155,6 +156,7 @@ Result<bool> ModelKernel::wait_readable(int fd, int timeout_ms) {
   const auto ready = [](void* a) { return (machine().poll_bits(kServer, *static_cast<int*>(a)).value() & POLLIN) != 0; };
   bool readable = ready(&fd);
   if (!readable && timeout_ms != 0) readable = schedule.block("poll", ready, &fd, deadline_of(timeout_ms));
+  world().touch(kServer, fd, "poll");
   if (readable) world().observe(fd);
   return noted("poll", fd, Result<bool>(readable));
 }

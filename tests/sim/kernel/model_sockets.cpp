@@ -64,12 +64,14 @@ Result<int> ModelKernel::accept_backlog(int fd) {
 
 Status ModelKernel::bind(int fd, const sockaddr* address, socklen_t length) {
   world().enter(fd, "bind");
+  world().touch_names("bind");
   if (const int error = world().fault("bind", sim::faults::kBindErrors)) return noted("bind", fd, Status{error});
   return noted("bind", fd, in_machine([&](sim::Machine& m) { return m.bind(kServer, fd, address, length); }));
 }
 
 Status ModelKernel::listen(int fd, int backlog) {
   world().enter(fd, "listen");
+  world().touch_names("listen");
   if (const int error = world().fault("listen", sim::faults::kListenErrors)) return noted("listen", fd, Status{error});
   return noted("listen", fd, in_machine([&](sim::Machine& m) { return m.listen(kServer, fd, backlog); }));
 }
@@ -95,12 +97,17 @@ Result<int> ModelKernel::accept(int fd) {
   }
   Result<int> accepted =
       in_machine([&](sim::Machine& m) { return m.accept4(kServer, fd, SOCK_NONBLOCK | SOCK_CLOEXEC); });
-  if (accepted.ok()) world().opened(accepted.value(), "accepted");
+  world().touch(kServer, fd, "accept");
+  if (accepted.ok()) {
+    world().touch(kServer, accepted.value(), "accept");
+    world().opened(accepted.value(), "accepted");
+  }
   return noted("accept", fd, std::move(accepted));
 }
 
 Status ModelKernel::disable_listener(int fd) {
   world().enter(fd, "shutdown listener");
+  world().touch_names("shutdown listener");
   return noted("shutdown listener", fd, in_machine([&](sim::Machine& m) { return m.shutdown(kServer, fd, SHUT_RDWR); }));
 }
 
@@ -157,6 +164,7 @@ Result<std::string> ModelKernel::read_file(const char* /*path*/) {
 }
 
 MonoTime ModelKernel::now() {
+  Schedule::current()->touch_value(static_cast<std::uint64_t>(Schedule::current()->now()));
   return MonoTime(std::chrono::nanoseconds(Schedule::current()->now()));
 }
 

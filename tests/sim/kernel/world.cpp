@@ -19,7 +19,9 @@ void World::reset(const WorldOptions& options) {
   machine_.set_limit(kServer, options.descriptors);
   records_.clear();
   calls_ = 0;
-  wait_breaks_ = false;
+  histories_.clear();
+  names_ = {};
+  breaks_wait_of_ = -1;
 }
 
 unsigned World::choose(unsigned options, const char* /*what*/) {
@@ -30,7 +32,10 @@ unsigned World::choose(unsigned options, const char* /*what*/) {
 World::Record& World::record(Process process, int fd) {
   const std::uint64_t description = machine_.description_of(process, fd);
   const HostScope host;
-  if (records_.size() <= description) records_.resize(description + 64);
+  while (records_.size() <= description) {
+    records_.emplace_back();
+    records_.back().object.id = kArenaIds + static_cast<std::uint32_t>(records_.size());
+  }
   return records_[description];
 }
 
@@ -53,6 +58,39 @@ void World::enter(int fd, Name call, bool writes) {
                                 " opened and nobody told this one of: a stolen number");
   }
   one.uses.set(schedule.thread(), schedule.clock().of(schedule.thread()));
+  touch(kServer, fd, call);
+}
+
+void World::touch(Process process, int fd, Name call) {
+  related_.clear();
+  machine_.related(process, fd, related_);
+  touch_related(call);
+}
+
+void World::touch_listeners(Name call) {
+  related_.clear();
+  machine_.related_listeners(related_);
+  touch_related(call);
+}
+
+void World::touch_related(Name call) {
+  Schedule& schedule = *Schedule::current();
+  for (const std::uint32_t key : related_) {
+    const std::size_t index = (key & 0xffff) * 4 + (key >> 16);
+    if (histories_.size() <= index) {
+      const HostScope host;
+      histories_.resize(index + 64);
+    }
+  }
+  // What is found in all of them, then what is left in all of them.
+  for (const std::uint32_t key : related_) {
+    const SharedObject& one = histories_[(key & 0xffff) * 4 + (key >> 16)];
+    schedule.touch_value(one.written_by + key);
+  }
+  schedule.touch_value(call.hash());
+  for (const std::uint32_t key : related_) {
+    histories_[(key & 0xffff) * 4 + (key >> 16)].written_by = schedule.history() + key;
+  }
 }
 
 void World::opened(int fd, Name call) {
@@ -84,6 +122,7 @@ void World::observe(int fd) {
 void World::enter_outside(int fd, Name call) {
   ++calls_;
   Schedule::current()->point(record(kWorld, fd).object, true, call);
+  touch(kWorld, fd, call);
 }
 
 // accept took it out of the queue and found it dead: the client sees a reset.

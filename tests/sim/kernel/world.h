@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "engine/schedule.h"
@@ -43,15 +42,26 @@ class World final : public Chooser {
 
   // A client whose connection broke while it waited for accept.
   void lose_waiting_client(int listener);
-  // The next epoll_wait fails with EBADF: how a worker is made to crash.
-  void break_next_wait() { wait_breaks_ = true; }
-  bool take_broken_wait() { return std::exchange(wait_breaks_, false); }
+  // The running thread's next epoll_wait fails with EBADF: how a worker is made to crash.
+  void break_next_wait() { breaks_wait_of_ = Schedule::current()->thread(); }
+  bool take_broken_wait() {
+    if (breaks_wait_of_ != Schedule::current()->thread()) return false;
+    breaks_wait_of_ = -1;
+    return true;
+  }
   // 0: no fault; else the error that this call shall give.
   int fault(Name call, std::span<const int> errors);
   // Descriptors of the server that are open now.
   int open_descriptors() const { return machine_.open_count(kServer); }
   unsigned live_connections() const { return machine_.live_connections(); }
   std::uint32_t calls() const { return calls_; }
+
+  // Which number an open descriptor has is no part of a history: the ledger finds a number that somebody should not use
+  // whether it was given to another meanwhile or not, so schedules that differ in numbers alone are alike.
+  // Histories: the call may change, or find changed, whatever of the machine is related to fd (before and after it).
+  void touch(Process process, int fd, Name call);
+  void touch_listeners(Name call);
+  void touch_names(Name call) { Schedule::current()->touch(names_, true, call); }
 
  private:
   struct Record {
@@ -64,8 +74,13 @@ class World final : public Chooser {
 
   Machine machine_;
   std::vector<Record> records_;  // by the descriptor's description
+  void touch_related(Name call);
+
+  std::vector<SharedObject> histories_;  // by the machine's keys
+  RelatedObjects related_;
+  SharedObject names_;
   std::uint32_t calls_ = 0;
-  bool wait_breaks_ = false;
+  int breaks_wait_of_ = -1;
 };
 
 }  // namespace flare::sim

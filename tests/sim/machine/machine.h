@@ -34,6 +34,24 @@ struct Sizes {
   int descriptors = 1024;            // numbers of each process
 };
 
+// Keys of objects; a few, kept in the order of their finding.
+class RelatedObjects {
+ public:
+  void clear() { count_ = 0; }
+  void add(std::uint32_t key) {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (keys_[i] == key) return;
+    }
+    if (count_ < keys_.size()) keys_[count_++] = key;
+  }
+  const std::uint32_t* begin() const { return keys_.data(); }
+  const std::uint32_t* end() const { return keys_.data() + count_; }
+
+ private:
+  std::array<std::uint32_t, 64> keys_{};
+  std::size_t count_ = 0;
+};
+
 struct OpenDescriptor {
   int fd = kNone;
   Kind kind = Kind::kEventfd;
@@ -116,10 +134,17 @@ class Machine {
   void list_open(Process p, std::vector<OpenDescriptor>& out) const;
   unsigned live_connections() const;      // pairs of which some process still holds a side, or may accept it
   std::size_t bytes_in_flight() const;    // sent, not read, and somebody can still read it
+  // What calls on fd depend on and change, as keys: calls without a common key commute.
+  void related(Process p, int fd, RelatedObjects& out) const;
+  void related_listeners(RelatedObjects& out) const;
   // While choose asks about "reuseport member" or "exclusive waiter": generations of the options' descriptions.
   const std::vector<std::uint64_t>& options() const { return options_; }
 
  private:
+  // related.cpp
+  void relate_sets(int description, RelatedObjects& out) const;
+  void relate_socket(int socket, RelatedObjects& out) const;
+
   // descriptors.cpp
   Description* find(Process p, int fd);
   const Description* find(Process p, int fd) const;
