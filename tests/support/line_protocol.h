@@ -26,12 +26,13 @@ class LineConnection : public Connection {
   Step on_open(const Wire&) override { return Step::keep(INTEREST_READ); }
   Step on_turn(const Wire&) override { return Step::keep(INTEREST_READ); }
   Step on_deadline(const Wire&) override { return Step::close(CloseReason::kDeadline); }
-  bool unanswered() const override { return !in_.empty(); }
+  bool unanswered() const override { return !in_.empty() || !out_.empty(); }
 
   Step on_ready(const Wire& wire, Readiness) override {
+    if (!flush(wire)) return Step::close(CloseReason::kPeerGone);
     const Result<std::size_t> got = SystemKernel::recv(wire.fd, wire.scratch, wire.scratch_size);
     if (!got.ok()) {
-      if (got.error() == EAGAIN || got.error() == EINTR) return Step::keep(INTEREST_READ);
+      if (got.error() == EAGAIN || got.error() == EINTR) return next();
       return Step::close(CloseReason::kPeerGone);
     }
     if (got.value() == 0) return Step::close(CloseReason::kPeerGone);
@@ -44,30 +45,44 @@ class LineConnection : public Connection {
   }
   Step on_grace_over(const Wire& wire) override {
     const Step step = on_ready(wire, {});
-    if (step.kind != Step::Kind::kKeep || !in_.empty()) return step;
+    if (step.kind != Step::Kind::kKeep || unanswered()) return step;
     return Step::linger(CloseReason::kIdleDrained);
   }
 
  private:
   Step answer(const Wire& wire) {
-    bool answered = false;
     for (std::size_t end = in_.find('\n'); end != std::string::npos; end = in_.find('\n')) {
       const std::string line = in_.substr(0, end);
       in_.erase(0, end + 1);
       if (line == "quit") return Step::close(CloseReason::kAnswered);
-      const std::string text = handler_(line, wire.worker) + "\n";
-      static_cast<void>(SystemKernel::send(wire.fd, text.data(), text.size()));
+      out_ += handler_(line, wire.worker) + "\n";
       stats_.requests.add();
-      answered = true;
+      last_answered_ = draining_;
     }
-    if (draining_ && answered) return Step::linger(CloseReason::kAnswered);
-    return Step::keep(INTEREST_READ);
+    if (!flush(wire)) return Step::close(CloseReason::kPeerGone);
+    return next();
+  }
+  // What the socket has no room for now waits. False: the peer is gone.
+  bool flush(const Wire& wire) {
+    while (!out_.empty()) {
+      const Result<std::size_t> sent = SystemKernel::send(wire.fd, out_.data(), out_.size());
+      if (!sent.ok() && sent.error() == EINTR) continue;
+      if (!sent.ok()) return sent.error() == EAGAIN;
+      out_.erase(0, sent.value());
+    }
+    return true;
+  }
+  Step next() const {
+    if (!out_.empty()) return Step::keep(INTEREST_READ | INTEREST_WRITE);
+    return last_answered_ ? Step::linger(CloseReason::kAnswered) : Step::keep(INTEREST_READ);
   }
 
   const LineHandler& handler_;
   WorkerStats& stats_;
   std::string in_;
+  std::string out_;
   bool draining_ = false;
+  bool last_answered_ = false;  // the last answer of a drain: linger once it is sent
 };
 
 class LineProtocol : public Protocol {
