@@ -12,6 +12,7 @@
 namespace flare::sim::arena {
 
 bool taking = false;
+bool may_fail = false;
 void (*on_misuse)(const char* what) = nullptr;
 
 namespace {
@@ -59,7 +60,7 @@ std::size_t class_of(std::size_t size) {
 }
 
 void* take(std::size_t size, std::size_t alignment = 16) {
-  if (fail_countdown != 0 && --fail_countdown == 0) {
+  if (may_fail && fail_countdown != 0 && --fail_countdown == 0) {
     failed = true;
     throw std::bad_alloc();
   }

@@ -19,14 +19,15 @@ namespace arena {
 
 inline constexpr std::size_t kArenaSize = std::size_t{64} << 20;
 
-extern bool taking;  // operator new takes from the arena
+extern bool taking;    // operator new takes from the arena
+extern bool may_fail;  // what is taken now counts for fail_at: the product's own
 
 // Forgets all that was taken.
 void reset();
 ArenaCounts counts();
 // The offset of memory of the arena, above 0; 0: it is not of the arena.
 std::size_t place_of(const void* memory);
-// The n-th allocation from now on (1 is the next) throws bad_alloc; 0: none does.
+// The n-th allocation of the product from now on (1 is the next) throws bad_alloc; 0: none does.
 void fail_at(std::uint64_t nth);
 bool was_failed();
 // What went wrong with a free ("freed twice", "not from here"); called instead of returning.

@@ -54,6 +54,8 @@ class ChoiceSource {
   // A thread's right to run (PCT): the engine asks a source that has priorities for each choice of a thread.
   virtual bool has_priorities() const { return false; }
   virtual std::uint32_t take_thread(const Choice& choice, const int* /*threads*/) { return take(choice); }
+  // A replay chooses at this site: it is a scheduling point, whether that was learned or not.
+  virtual bool chooses_at(std::uint32_t /*site*/) const { return false; }
   virtual void end_schedule(std::uint32_t /*sites*/) {}
   // Asked at a choice that is new: false if everything from this state on was explored before.
   virtual bool remembers_states() const { return false; }

@@ -61,6 +61,8 @@ class Explorer {
   // Everything a person needs: oracle, strings, trace, how to replay.
   std::string report(const Verdict& failure);
 
+  static std::string trace_text(const Verdict& traced);
+
   const Scenario& scenario() const { return scenario_; }
   LearnedObjects& learned() { return learned_; }
   void every_point() { scenario_.options.every_point = true; }

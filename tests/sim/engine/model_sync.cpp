@@ -86,6 +86,7 @@ int start_thread(std::function<void()>&& body) {
     return -EAGAIN;
   }
   const int thread = schedule.spawn(std::move(owned), "worker");
+  schedule.set_product_of(thread);
   schedule.always_point("thread start");
   return thread;
 }

@@ -31,6 +31,7 @@ void Schedule::clear_slots() {
     one.state = State::kUnused;
     one.clock.clear();
     one.objects = 0;
+    one.product = false;
     one.borrowed = nullptr;
   }
   threads_ = 0;
@@ -56,6 +57,7 @@ Verdict Schedule::run(ChoiceSource& source, const ScheduleOptions& options, Lear
   slots_[0].borrowed = &body;
   while (!over_) {
     arena::taking = true;
+    arena::may_fail = slot(running_).product;
     slots_[static_cast<std::size_t>(running_)].fiber.resume();
     arena::taking = false;
   }
@@ -100,6 +102,11 @@ int Schedule::spawn(std::unique_ptr<std::function<void()>> body, Name name) {
 #endif
   note("thread start", child, 0);
   return child;
+}
+
+void Schedule::set_product(bool product) {
+  slots_[static_cast<std::size_t>(running_)].product = product;
+  arena::may_fail = product;
 }
 
 void Schedule::thread_main(void* argument) {
@@ -168,9 +175,12 @@ void Schedule::identify(SharedObject& object) {
 void Schedule::point(SharedObject& object, bool writes, Name call) {
   step();
   if (object.id == 0) identify(object);
-  if (options_->every_point || learned_->contains(object.id)) {
+  if (is_point(object)) {
     preempt(call);
-  } else if (object.only_thread != running_) {
+  } else {
+    ++site_;
+  }
+  if (object.only_thread != running_) {
     // Used by several: an order that nothing decides makes it a scheduling point of every later schedule.
     const bool ordered = clock().knows(object.last_write) && (!writes || clock().covers(object.accesses));
     if (!ordered && learned_->add(object.id)) verdict_.learned_more = true;
@@ -214,7 +224,11 @@ void Schedule::lock_point(SharedObject& object, Name call) {
     object.only_thread = -2;
     if (learned_->add(object.id)) verdict_.learned_more = true;
   }
-  if (options_->every_point || learned_->contains(object.id)) preempt(call);
+  if (is_point(object)) {
+    preempt(call);
+  } else {
+    ++site_;
+  }
 }
 
 void Schedule::always_point(Name call) {
@@ -238,7 +252,6 @@ int Schedule::others_enabled(std::array<int, kMaxThreads>& threads) const {
 }
 
 std::uint32_t Schedule::choose_thread(ChoiceKind kind, Name what, const int* threads, std::uint32_t count) {
-  ++site_;
   if (count < 2) return 0;
   Choice choice{site_, count, 0, kind, what};
   choice.taken = ask(choice, threads);
@@ -267,10 +280,8 @@ void Schedule::record(Choice choice) {
 
 void Schedule::preempt(Name call) {
   ++points_;
-  if (alive_ == 1 || !source_->may_deviate(ChoiceKind::kPreempt)) {
-    ++site_;
-    return;
-  }
+  ++site_;
+  if (alive_ == 1 || !source_->may_deviate(ChoiceKind::kPreempt)) return;
   std::array<int, kMaxThreads> threads;
   std::array<int, kMaxThreads> options;
   const int count = others_enabled(threads);
@@ -298,6 +309,7 @@ void Schedule::leave(ChoiceKind kind, Name what) {
     const Slot& self = slot(running_);
     if (self.state == State::kBlocked && is_enabled(self)) threads[count++] = running_;
     if (count > 0) {
+      ++site_;
       const std::uint32_t taken = choose_thread(kind, what, threads.data(), count);
       switch_to(threads[taken]);
       return;

@@ -110,6 +110,9 @@ class Schedule {
   int thread() const { return running_; }
   // Returns the new thread's number. The body is destroyed by its thread.
   int spawn(std::unique_ptr<std::function<void()>> body, Name name);
+  // Whether the running thread executes the product: its allocations may be made to fail (arena::fail_at).
+  void set_product(bool product);
+  void set_product_of(int thread) { slots_[static_cast<std::size_t>(thread)].product = true; }
   bool has_finished(int thread) const { return slot(thread).state == State::kFinished; }
   void join(int thread);
   void name_thread(std::string name);
@@ -144,6 +147,7 @@ class Schedule {
     clock().join(seq_cst_);
   }
   const ScheduleOptions& options() const { return *options_; }
+  int alive() const { return alive_; }
   // Several threads may be alive.
   bool is_concurrent() const { return alive_ > 1; }
   void step() {
@@ -162,6 +166,7 @@ class Schedule {
     VectorClock clock;
     std::uint64_t history = 0;
     std::uint32_t objects = 0;
+    bool product = false;
     std::unique_ptr<std::function<void()>> body;
     const std::function<void()>* borrowed = nullptr;
     std::string name;
@@ -173,6 +178,9 @@ class Schedule {
   void identify(SharedObject& object);
   bool is_enabled(const Slot& one) const;
   int others_enabled(std::array<int, kMaxThreads>& threads) const;
+  bool is_point(const SharedObject& object) const {
+    return options_->every_point || learned_->contains(object.id) || source_->chooses_at(site_ + 1);
+  }
   void preempt(Name call);
   void leave(ChoiceKind kind, Name what);
   void switch_to(int thread);
@@ -199,6 +207,15 @@ class Schedule {
   std::uint32_t points_ = 0;
   std::uint64_t hash_ = 0;
   Verdict verdict_;
+};
+
+// While it stands the control thread executes the product, and its allocations may fail.
+class ProductScope {
+ public:
+  ProductScope() { Schedule::current()->set_product(true); }
+  ~ProductScope() { Schedule::current()->set_product(false); }
+  ProductScope(const ProductScope&) = delete;
+  ProductScope& operator=(const ProductScope&) = delete;
 };
 
 // A reference count's release: publishes what the running thread did, and learns what the others published.

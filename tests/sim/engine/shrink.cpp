@@ -49,18 +49,8 @@ ChoiceString Explorer::shrink(const Verdict& failure) {
   return best;
 }
 
-std::string Explorer::report(const Verdict& failure) {
-  std::string text = "scenario " + scenario_.name + " fails: " + failure.oracle + ": " + failure.text + "\n";
-  if (!failure.nondeterminism.empty()) text += "nondeterministic: " + failure.nondeterminism + "\n";
-  text += "found:  REPLAY=" + scenario_.name + ":" + to_text(failure.choices) + "\n";
-  const ChoiceString small = shrink(failure);
-  const Verdict traced = replay(small, true);
-  text += "shrunk: REPLAY=" + scenario_.name + ":" + to_text(small) + "  (" + std::to_string(preemptions_of(small)) +
-          " preemptions, " + std::to_string(faults_of(small)) + " faults)\n";
-  for (const Choice& one : small) {
-    text += "  at site " + std::to_string(one.site) + ": " + one.what.text() + ", option " +
-            std::to_string(one.taken) + " of " + std::to_string(one.options) + "\n";
-  }
+std::string Explorer::trace_text(const Verdict& traced) {
+  std::string text;
   for (const TraceLine& line : traced.trace) {
     char head[160];
     const auto thread = static_cast<std::size_t>(line.thread);
@@ -74,8 +64,24 @@ std::string Explorer::report(const Verdict& failure) {
       text += " " + line.text + "\n";
     }
   }
+  return text;
+}
+
+std::string Explorer::report(const Verdict& failure) {
+  std::string text = "scenario " + scenario_.name + " fails: " + failure.oracle + ": " + failure.text + "\n";
+  if (!failure.nondeterminism.empty()) text += "nondeterministic: " + failure.nondeterminism + "\n";
+  text += "found:  REPLAY=" + scenario_.name + ":" + to_text(failure.choices) + "\n";
+  const ChoiceString small = shrink(failure);
+  const Verdict traced = replay(small, true);
+  text += "shrunk: REPLAY=" + scenario_.name + ":" + to_text(small) + "  (" + std::to_string(preemptions_of(small)) +
+          " preemptions, " + std::to_string(faults_of(small)) + " faults)\n";
+  for (const Choice& one : small) {
+    text += "  at site " + std::to_string(one.site) + ": " + one.what.text() + ", option " +
+            std::to_string(one.taken) + " of " + std::to_string(one.options) + "\n";
+  }
+  text += trace_text(traced);
   text += "  " + traced.oracle + ": " + traced.text + "\n";
-  text += "replay: tests/sim/replay '" + scenario_.name + ":" + to_text(small) + "'\n";
+  text += "replay: build/sim/tests/sim/sim_replay '" + scenario_.name + ":" + to_text(small) + "'\n";
   return text;
 }
 

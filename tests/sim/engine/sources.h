@@ -111,6 +111,11 @@ class Replay : public ChoiceSource {
   explicit Replay(ChoiceString choices, bool strict = true) : choices_(std::move(choices)), strict_(strict) {}
   bool begin_schedule() override { return !std::exchange(begun_, true); }
   std::uint32_t take(const Choice& choice) override;
+  bool chooses_at(std::uint32_t site) const override {
+    std::size_t at = at_;
+    while (at < choices_.size() && choices_[at].site < site) ++at;
+    return at < choices_.size() && choices_[at].site == site;
+  }
 
  private:
   ChoiceString choices_;

@@ -19,6 +19,7 @@ void World::reset(const WorldOptions& options) {
   machine_.set_limit(kServer, options.descriptors);
   records_.clear();
   calls_ = 0;
+  faults_ = 0;
   histories_.clear();
   names_ = {};
   breaks_wait_of_ = -1;
@@ -138,7 +139,9 @@ int World::fault(Name call, std::span<const int> errors) {
   if (!settings().faults) return 0;
   const std::uint32_t taken = Schedule::current()->choose(static_cast<std::uint32_t>(errors.size()) + 1,
                                                          ChoiceKind::kFault, call);
-  return taken == 0 ? 0 : errors[taken - 1];
+  if (taken == 0) return 0;
+  ++faults_;
+  return errors[taken - 1];
 }
 
 }  // namespace flare::sim

@@ -54,6 +54,7 @@ class World final : public Chooser {
   // Descriptors of the server that are open now.
   int open_descriptors() const { return machine_.open_count(kServer); }
   unsigned live_connections() const { return machine_.live_connections(); }
+  int faults() const { return faults_; }
   std::uint32_t calls() const { return calls_; }
 
   // Which number an open descriptor has is no part of a history: the ledger finds a number that somebody should not use
@@ -80,6 +81,7 @@ class World final : public Chooser {
   RelatedObjects related_;
   SharedObject names_;
   std::uint32_t calls_ = 0;
+  int faults_ = 0;
   int breaks_wait_of_ = -1;
 };
 
