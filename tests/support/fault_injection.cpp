@@ -107,7 +107,8 @@ int __wrap_epoll_create1(int flags) {
 
 FLARE_REAL int __real_epoll_ctl(int, int, int, epoll_event*);
 int __wrap_epoll_ctl(int poller, int operation, int fd, epoll_event* event) {
-  return fails(Symbol::kEpollCtl) ? -1 : __real_epoll_ctl(poller, operation, fd, event);
+  if (fails(Symbol::kEpollCtl) || (operation == EPOLL_CTL_ADD && fails(Symbol::kEpollAdd))) return -1;
+  return __real_epoll_ctl(poller, operation, fd, event);
 }
 
 FLARE_REAL int __real_epoll_wait(int, epoll_event*, int, int);

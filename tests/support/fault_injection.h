@@ -11,6 +11,7 @@ enum class Symbol {
   kAccept4,
   kEpollCreate1,
   kEpollCtl,
+  kEpollAdd,  // the calls of epoll_ctl that add a descriptor; they count as kEpollCtl too
   kEpollWait,
   kEventfd,
   kSocket,

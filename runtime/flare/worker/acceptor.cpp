@@ -76,7 +76,11 @@ void Acceptor::settle(Sweep result) {
       break;
   }
   if (paused_ == Pause::kNone) return;
-  resume();
+  if (!resume()) {
+    // Two that can't resume would ask each other for ever: so only a try that sets the timer asks on.
+    if (retry_timer_.value != 0) return;
+    arm_retry();
+  }
   // This worker was woken for a place or a descriptor, and has nobody left who needs it.
   ask_paused_peer();
 }
@@ -178,12 +182,17 @@ bool Acceptor::can_place() const {
   return own_load() < cap || pool_.peek_idle_worker(id_) >= 0;
 }
 
-void Acceptor::resume() {
+// False: still paused, for want of what a registration takes.
+bool Acceptor::resume() {
+  if (!try_register_listeners()) {
+    paused_ = Pause::kResources;
+    return false;
+  }
   paused_ = Pause::kNone;
   retry_after_ = limits::kAcceptRetryMin;
   if (retry_timer_.value != 0) loop_.wheel.cancel(std::exchange(retry_timer_, TimerId{}));
   pool_.publish_paused(id_, false);
-  register_listeners();
+  return true;
 }
 
 void Acceptor::arm_retry() {

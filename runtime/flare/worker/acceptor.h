@@ -2,7 +2,8 @@
 // Threads:    the owning worker.
 // Owns:       accepted sockets until they are adopted here or pushed to a peer.
 // Bounds:     accept_budget accepts in one pass; limits::kAcceptDryMax in the last one.
-// Errors:     an error of one connection is counted; EMFILE and its kin pause; what breaks the listener throws.
+// Errors:     an error of one connection is counted; EMFILE and its kin pause, and so does a poller that has no room for
+//             a listener that was taken out for a pause; what breaks the listener throws.
 // Ordering:   every push of a pass is followed by its wake before a protocol is called or the worker blocks.
 // Invariants: INV-03, INV-04, INV-05, INV-06, INV-08, INV-11, INV-17, INV-18.
 // Not here:   serving what was accepted (connection_set.h).
@@ -63,7 +64,7 @@ class Acceptor {
   bool can_place() const;
   std::int64_t own_load() const;
   void settle(Sweep result);
-  void resume();
+  bool resume();
   void arm_retry();
   bool pass_on();
   void wait_for_place();
@@ -74,6 +75,7 @@ class Acceptor {
   void adopt_tokens(const std::vector<std::int64_t>& tokens);
   void accept_dry(std::size_t index);
   void register_listeners();
+  bool try_register_listeners();
   void unregister_listener(std::size_t index) noexcept;
   void unregister_listeners() noexcept;
   void arm_take_back(int target);

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
+#include <new>
 #include <optional>
 #include <utility>
 
+#include "flare/base/network_error.h"
 #include "flare/worker/acceptor.h"
 #include "flare/worker/loop_token.h"
 #include "flare/worker/worker_exit.h"
@@ -146,6 +148,20 @@ void Acceptor::register_listeners() {
     }
     registered_[i] = true;
   }
+}
+
+// False: the system has no memory or no watch for one of them now. What else is wrong with a listener does not pass.
+bool Acceptor::try_register_listeners() {
+  try {
+    register_listeners();
+    return true;
+  } catch (const NetworkError& error) {
+    if (error.code().value() != ENOMEM && error.code().value() != ENOSPC) throw;
+  } catch (const std::bad_alloc&) {
+    // As ENOMEM.
+  }
+  stats_.accept_errors.add();
+  return false;
 }
 
 void Acceptor::unregister_listener(std::size_t index) noexcept {
