@@ -18,7 +18,9 @@
 
 namespace flare::inline FLARE_ABI {
 
-// Called from any thread with one line without a newline. Must not throw and not call back into the runtime.
+// Called from any thread with one line without a newline. Must not throw and not call back into the runtime. What it
+// captures must outlive every worker, also one that was stuck and left behind: such a worker reports its own end, which
+// may be long after the drain returned and the Scheduler was destroyed. So capture counted pointers, not references.
 using ErrorSink = std::function<void(std::string_view)>;
 
 struct ServingOptions {
