@@ -41,6 +41,7 @@ inline constexpr milliseconds kLingerTotal{5000};        // FIN to close, at mos
 inline constexpr milliseconds kLingerQuiet{500};         // FIN to close, without a byte from the peer
 inline constexpr std::size_t kLingerBytes = 64 << 20;    // discarded at most
 inline constexpr std::size_t kScratchBytes = 64 << 10;   // read buffer that a worker's connections share
+inline constexpr std::size_t kErrorTextBytes = 512;      // of a crashed worker's error that is kept
 inline constexpr std::size_t kReadFileBytes = 64 << 10;  // of one file of the system (cgroup limits)
 
 }  // namespace flare::inline FLARE_ABI::limits

@@ -93,6 +93,11 @@ std::vector<std::int64_t> HandoffQueue::close_and_drain() {
   return out;
 }
 
+void HandoffQueue::close() noexcept {
+  const MutexLock lock(mutex_);
+  closed_.store(true, std::memory_order_release);
+}
+
 std::uint64_t HandoffQueue::pushes() const {
   const MutexLock lock(mutex_);
   return pushes_;

@@ -1,5 +1,6 @@
 // handoff_queue.h: bounded queue of opaque tokens from any worker to one owner.       Public header.
-// Threads:    push, size, close_and_drain, counters: any thread. pop, drain: the owning worker. Moves: no other use.
+// Threads:    push, size, close, close_and_drain, counters: any thread. pop, drain: the owning worker; pop of a closed
+//             queue: any thread. Moves: no other use.
 // Owns:       nothing. A token is a number; whoever pops it must adopt or close the fd that it names.
 // Bounds:     capacity tokens, memory fixed at construction. Capacity 0 refuses every push.
 // Errors:     push returns false when full or closed. The constructor throws NetworkError(EINVAL): negative capacity.
@@ -34,13 +35,15 @@ class alignas(64) HandoffQueue {
 
   // Any thread. False: full or closed; the caller keeps the token. Never waits for room.
   bool push(std::int64_t token);
-  // The owner. The oldest token; nothing when empty.
+  // The owner; once the queue is closed, any thread. The oldest token; nothing when empty.
   std::optional<std::int64_t> pop();
   // The owner. All tokens, oldest first. The second form clears out and reuses its memory.
   std::vector<std::int64_t> drain();
   void drain(std::vector<std::int64_t>& out);
   // Any thread. Of all callers exactly one gets each token; every later push is refused.
   std::vector<std::int64_t> close_and_drain();
+  // Any thread. Every later push is refused; what stands there is popped, by whoever needs no memory for it.
+  void close() noexcept;
 
   // Any thread. size and is_closed take no lock: what they say may be old when the caller reads it.
   std::size_t size() const { return count_.load(std::memory_order_acquire); }

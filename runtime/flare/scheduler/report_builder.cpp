@@ -1,5 +1,9 @@
 #include "flare/scheduler/report_builder.h"
 
+#include <optional>
+#include <utility>
+
+#include "flare/base/limits.h"
 #include "flare/base/unique_fd.h"
 #include "flare/kernel/system_kernel.h"
 #include "flare/worker/loop_token.h"
@@ -23,8 +27,8 @@ namespace {
 
 constexpr int kReadings = 1000;
 
-ShutdownReport from_snapshot(const WorkerSnapshot& from, int worker, int swept) {
-  ShutdownReport to;
+// Field by field: to keeps the memory of its text.
+void from_snapshot(const WorkerSnapshot& from, int worker, int swept, ShutdownReport& to) {
   to.worker = worker;
   to.accepted = static_cast<std::int64_t>(from.accepted);
   to.received = static_cast<std::int64_t>(from.received) + swept;
@@ -39,8 +43,7 @@ ShutdownReport from_snapshot(const WorkerSnapshot& from, int worker, int swept) 
   to.timed_out = static_cast<std::int64_t>(from.timed_out) + swept;
   to.in_flight_at_deadline = to.timed_out + to.left;
   to.crashed = from.crashed ? 1 : 0;
-  to.error = from.error;
-  return to;
+  to.error.assign(from.error);
 }
 
 // The counters that a report is made of; the rest of a snapshot may move freely.
@@ -51,31 +54,44 @@ bool same_counts(const WorkerSnapshot& a, const WorkerSnapshot& b) {
 
 }  // namespace
 
-int sweep_queue(WorkerShared& shared, int worker) {
-  int swept = 0;
-  for (const std::int64_t token : shared.pool.close_and_drain(worker)) {
-    const UniqueFd fd(HandoffToken::unpack(token).fd);
+StopRecord::StopRecord(int workers)
+    : swept(static_cast<std::size_t>(workers)),
+      reports(static_cast<std::size_t>(workers)),
+      last(static_cast<std::size_t>(workers)) {
+  for (ShutdownReport& report : reports) report.error.reserve(limits::kErrorTextBytes);
+  for (WorkerSnapshot& snapshot : last) snapshot.error.reserve(limits::kErrorTextBytes);
+  again.error.reserve(limits::kErrorTextBytes);
+}
+
+void sweep_queue(WorkerShared& shared, int worker, StopRecord& record) noexcept {
+  HandoffQueue& queue = shared.pool.queue(worker);
+  queue.close();
+  int& swept = record.swept[static_cast<std::size_t>(worker)];
+  while (const std::optional<std::int64_t> token = queue.pop()) {
+    const UniqueFd fd(HandoffToken::unpack(*token).fd);
     ++swept;
   }
-  return swept;
 }
 
-ShutdownReport report_joined(const WorkerShared& shared, int worker, int swept) {
-  return from_snapshot(shared.snapshot(worker, SystemKernel::now()), worker, swept);
+void report_joined(const WorkerShared& shared, int worker, StopRecord& record) {
+  const auto index = static_cast<std::size_t>(worker);
+  shared.snapshot(worker, SystemKernel::now(), record.last[index]);
+  from_snapshot(record.last[index], worker, record.swept[index], record.reports[index]);
 }
 
-ShutdownReport report_stuck(const WorkerShared& shared, int worker, int swept) {
+void report_stuck(const WorkerShared& shared, int worker, StopRecord& record) {
+  const auto index = static_cast<std::size_t>(worker);
   // A stuck worker stands still inside a handler. Should it come back just now, two readings differ.
-  WorkerSnapshot snapshot = shared.snapshot(worker, SystemKernel::now());
+  WorkerSnapshot& snapshot = record.last[index];
+  shared.snapshot(worker, SystemKernel::now(), snapshot);
   for (int i = 0; i < kReadings; ++i) {
-    WorkerSnapshot again = shared.snapshot(worker, SystemKernel::now());
-    const bool stands = same_counts(snapshot, again);
-    snapshot = std::move(again);
+    shared.snapshot(worker, SystemKernel::now(), record.again);
+    const bool stands = same_counts(snapshot, record.again);
+    std::swap(snapshot, record.again);
     if (stands) break;
   }
-  ShutdownReport report = from_snapshot(snapshot, worker, swept);
-  report.stuck = 1;
-  return report;
+  from_snapshot(snapshot, worker, record.swept[index], record.reports[index]);
+  record.reports[index].stuck = 1;
 }
 
 }  // namespace detail

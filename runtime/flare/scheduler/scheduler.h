@@ -4,9 +4,9 @@
 //             the same time.
 // Owns:       threads, listeners, cells. The destructor shuts down.
 // Bounds:     1..256 workers; drain returns at its timeout plus limits::kJoinGrace at the latest.
-// Errors:     start throws NetworkError and undoes all. A default-constructed, moved-from or stopped
-// Scheduler accepts
-//             every call: not running, no reports.
+// Errors:     start undoes all and throws NetworkError, std::bad_alloc where memory ran out, or what the frontend's
+//             copy threw. A stop needs no memory. A default-constructed, moved-from or stopped Scheduler accepts every
+//             call: not running, no reports.
 // Ordering:   what a worker did is visible after the drain or shutdown that joined it.
 // Invariants: INV-11, INV-12, INV-13, INV-14, INV-15, INV-16.
 // Not here:   the loop (worker/), protocols (http/).
@@ -98,8 +98,7 @@ class Scheduler : public detail::SchedulerHandle {
   Scheduler() = default;
 
   // Binds addr (port 0: resolved once) and extra_addrs, then starts num_workers (1..256) threads; worker N is
-  // pinned to the N-th allowed CPU, modulo their number. A failure at any step undoes all and throws
-  // NetworkError.
+  // pinned to the N-th allowed CPU, modulo their number. A failure at any step undoes all and throws, see above.
   static Scheduler start(const SocketAddress& addr, F frontend, int num_workers, bool pin_cores = true,
                          std::vector<SocketAddress> extra_addrs = {}, SchedulerOptions options = {}) {
     const bool per_worker = frontend.requires_per_worker_listener();

@@ -8,7 +8,6 @@
 #include "flare/base/limits.h"
 #include "flare/base/network_error.h"
 #include "flare/kernel/system_kernel.h"
-#include "flare/scheduler/report_builder.h"
 
 namespace flare::inline FLARE_ABI::detail {
 
@@ -33,6 +32,7 @@ SchedulerCore::SchedulerCore(Shared<WorkerGroup> group, std::vector<SocketAddres
       strategy_(std::move(strategy)),
       policy_(group->shared->pool.policy()),
       worker_count_(group->shared->pool.size()),
+      record_(worker_count_),
       live_(group.get()),
       group_(std::move(group)) {
   threads_.reserve(static_cast<std::size_t>(worker_count_));
@@ -116,10 +116,9 @@ std::vector<ShutdownReport> SchedulerCore::stop(MonoTime deadline, bool may_deta
   const Shared<WorkerGroup> held = group();
   await_deadline(*held);
   cut_and_await(*held, may_detach);
-  std::vector<ShutdownReport> reports = collect(*held);
-  std::vector<WorkerSnapshot> last;
-  for (int id = 0; id < worker_count_; ++id) last.push_back(held->shared->snapshot(id, SystemKernel::now()));
-  release_group(std::move(last));
+  collect(*held);
+  std::vector<ShutdownReport> reports = std::move(record_.reports);
+  release_group();
   return reports;
 }
 
@@ -146,39 +145,37 @@ void SchedulerCore::cut_and_await(WorkerGroup& group, bool may_detach) {
   }
 }
 
-std::vector<ShutdownReport> SchedulerCore::collect(WorkerGroup& group) {
-  std::vector<ShutdownReport> reports;
+void SchedulerCore::collect(WorkerGroup& group) {
   // A start that failed has fewer threads than workers. All queues are closed before anything is counted: a worker that
   // is only late may still push, and must not do so between its own report and the one of its target.
-  std::vector<int> all_swept;
-  for (int id = 0; id < static_cast<int>(threads_.size()); ++id) {
-    all_swept.push_back(sweep_queue(*group.shared, id));
-  }
+  for (int id = 0; id < static_cast<int>(threads_.size()); ++id) sweep_queue(*group.shared, id, record_);
   for (std::size_t index = 0; index < threads_.size(); ++index) {
     const int id = static_cast<int>(index);
     const bool stuck = !group.seats[index].returned.load(std::memory_order_acquire);
-    const int swept = all_swept[index];
     if (stuck) {
-      reports.push_back(report_stuck(*group.shared, id, swept));
+      report_stuck(*group.shared, id, record_);
       threads_[index].detach();
     } else {
       threads_[index].join();
-      reports.push_back(report_joined(*group.shared, id, swept));
+      report_joined(*group.shared, id, record_);
       group.release_listeners(id);
     }
   }
-  return reports;
+  record_.reports.resize(threads_.size());
+  for (int id = 0; id < worker_count_; ++id) {
+    group.shared->snapshot(id, SystemKernel::now(), record_.last[static_cast<std::size_t>(id)]);
+  }
 }
 
 // After this nothing of the group is reachable from here; a worker that was left behind holds what it needs.
-void SchedulerCore::release_group(std::vector<WorkerSnapshot> last) {
+void SchedulerCore::release_group() {
   live_.store(nullptr);
   while (requests_.load() != 0) yield_thread();  // a signal handler that is in the middle of its wakes
   Shared<WorkerGroup> released;
   const MutexLock lock(mutex_);
   released = std::move(group_);
   group_ = nullptr;
-  last_ = std::move(last);
+  last_ = std::move(record_.last);
   phase_ = Phase::kStopped;
   changed_.notify_all();
 }

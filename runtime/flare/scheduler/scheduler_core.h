@@ -2,7 +2,8 @@
 // Threads:    as scheduler.h says for each call.
 // Owns:       the threads; shares the group with them.
 // Bounds:     a drain ends at its deadline plus limits::kJoinGrace; shutdown waits for the longest handler.
-// Errors:     stop throws NetworkError(EDEADLK) on a worker's own thread.
+// Errors:     stop throws NetworkError(EDEADLK) on a worker's own thread; else it needs no memory and nothing in it
+//             fails: the leader always releases the others.
 // Ordering:   the first caller of stop leads it; the others return when it has finished.
 // Invariants: INV-11, INV-13, INV-14, INV-15.
 // Not here:   binding and starting (scheduler_start.cpp), worker threads (worker_group.h).
@@ -15,6 +16,7 @@
 #include "flare/base/abi.h"
 #include "flare/base/sync.h"
 #include "flare/net/socket_address.h"
+#include "flare/scheduler/report_builder.h"
 #include "flare/scheduler/shutdown_report.h"
 #include "flare/scheduler/worker_group.h"
 
@@ -51,14 +53,15 @@ class SchedulerCore {
   bool lead_or_wait(MonoTime deadline) FLARE_EXCLUDES(mutex_);
   void await_deadline(WorkerGroup& group);
   void cut_and_await(WorkerGroup& group, bool may_detach);
-  std::vector<ShutdownReport> collect(WorkerGroup& group);
-  void release_group(std::vector<WorkerSnapshot> last) FLARE_EXCLUDES(mutex_);
+  void collect(WorkerGroup& group);
+  void release_group() FLARE_EXCLUDES(mutex_);
 
   const std::vector<SocketAddress> addresses_;
   const std::string strategy_;
   const HandoffPolicy policy_;
   const int worker_count_;
   std::vector<Thread> threads_;  // start, then the leader of the stop only
+  StopRecord record_;            // the leader of the stop only
 
   // What request_stop may touch: a signal handler takes no lock. Sequentially consistent with requests_: whoever
   // releases the group stores null first and then sees every request that still holds the pointer.

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "flare/kernel/system_kernel.h"
 #include "flare/worker/worker_exit.h"
@@ -37,24 +38,42 @@ void WorkerGroup::release_listeners(int worker) {
 
 namespace {
 
-void pin(WorkerShared& shared, int id, int cpu) {
+// Says a line that must be put together; without memory for it, the text that it is about.
+template <class MakeLine>
+void report(WorkerShared& shared, std::string_view text, MakeLine make_line) noexcept {
+  try {
+    shared.report(make_line());
+  } catch (const std::exception&) {
+    shared.report(text);
+  }
+}
+
+void pin(WorkerShared& shared, int id, int cpu) noexcept {
   if (cpu < 0) return;
   const Status status = SystemKernel::pin_current_thread(cpu);
   if (status.ok()) return;
-  shared.report("worker " + std::to_string(id) + " could not be pinned to CPU " + std::to_string(cpu) + ": " +
-                std::strerror(status.error) + "; it runs unpinned");
+  report(shared, "a worker could not be pinned to its CPU; it runs unpinned", [&] {
+    return "worker " + std::to_string(id) + " could not be pinned to CPU " + std::to_string(cpu) + ": " +
+           std::strerror(status.error) + "; it runs unpinned";
+  });
 }
 
-// What run threw, as text; empty when it returned.
-std::string run_guarded(WorkerContext& context, RunWorkerFunction& run) {
+void crashed(WorkerContext& context, std::string_view text) noexcept {
+  if (text.empty()) text = "an exception without a text";
+  context.pool().mark_crashed(context.id());
+  context.stats().set_crashed(text);
+  report(*context.shared(), text,
+         [&] { return "worker " + std::to_string(context.id()) + " crashed: " + std::string(text); });
+}
+
+// Whatever run throws, and even if memory is what ran out, the thread goes on to leave in order.
+void run_guarded(WorkerContext& context, RunWorkerFunction& run) noexcept {
   try {
     run(context);
-    return {};
   } catch (const std::exception& error) {
-    const std::string text = error.what();
-    return text.empty() ? "an exception without a text" : text;
+    crashed(context, error.what());
   } catch (...) {
-    return "an exception that is no std::exception";
+    crashed(context, "an exception that is no std::exception");
   }
 }
 
@@ -67,12 +86,7 @@ void run_worker_thread(const Shared<WorkerGroup>& group, int id, RunWorkerFuncti
   seat.inside.store(true, std::memory_order_release);
   pin(shared, id, cpu);
   WorkerContext context(group->shared, id);
-  const std::string error = run_guarded(context, run);
-  if (!error.empty()) {
-    shared.pool.mark_crashed(id);
-    context.stats().set_crashed(error);
-    shared.report("worker " + std::to_string(id) + " crashed: " + error);
-  }
+  run_guarded(context, run);
   evacuate(context);
   run = nullptr;  // the frontend's copy ends on its own worker, before the worker counts as returned
   seat.inside.store(false, std::memory_order_release);

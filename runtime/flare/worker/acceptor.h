@@ -2,8 +2,8 @@
 // Threads:    the owning worker.
 // Owns:       accepted sockets until they are adopted here or pushed to a peer.
 // Bounds:     accept_budget accepts in one pass; limits::kAcceptDryMax in the last one.
-// Errors:     an error of one connection is counted; EMFILE and its kin pause, and so does a poller that has no room for
-//             a listener that was taken out for a pause; what breaks the listener throws.
+// Errors:     an error of one connection is counted; EMFILE and its kin pause, and so does a poller that has no room
+//             for a listener that was taken out for a pause; what breaks the listener throws.
 // Ordering:   every push of a pass is followed by its wake before a protocol is called or the worker blocks.
 // Invariants: INV-03, INV-04, INV-05, INV-06, INV-08, INV-11, INV-17, INV-18.
 // Not here:   serving what was accepted (connection_set.h).

@@ -119,8 +119,10 @@ void Acceptor::cut() noexcept {
   if (std::exchange(paused_, Pause::kNone) != Pause::kNone) pool_.publish_paused(id_, false);
   unregister_listeners();
   for (const Shared<Listener>& listener : listeners_) static_cast<void>(listener->disable());
-  for (const std::int64_t token : pool_.close_and_drain(id_)) {
-    const UniqueFd fd(HandoffToken::unpack(token).fd);
+  HandoffQueue& queue = pool_.queue(id_);
+  queue.close();
+  while (const std::optional<std::int64_t> token = queue.pop()) {
+    const UniqueFd fd(HandoffToken::unpack(*token).fd);
     stats_.received.add();
     stats_.cut.add();
     stats_.timed_out.add();

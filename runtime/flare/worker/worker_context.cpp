@@ -5,12 +5,18 @@
 namespace flare::inline FLARE_ABI {
 
 WorkerSnapshot WorkerShared::snapshot(int worker, MonoTime now) const {
-  const WorkerStats& from = *stats[static_cast<std::size_t>(worker)];
   WorkerSnapshot to;
+  snapshot(worker, now, to);
+  return to;
+}
+
+void WorkerShared::snapshot(int worker, MonoTime now, WorkerSnapshot& to) const {
+  const WorkerStats& from = *stats[static_cast<std::size_t>(worker)];
   to.accepted = from.accepted.get();
   to.received = from.received.get();
   to.handed_out = from.handed_out.get();
   to.refused = from.refused.get();
+  to.finished = 0;
   for (std::size_t i = 0; i < kCloseReasons; ++i) {
     to.by_reason[i] = from.finished[i].get();
     to.finished += to.by_reason[i];
@@ -35,8 +41,8 @@ WorkerSnapshot WorkerShared::snapshot(int worker, MonoTime now) const {
       beat == MonoTime{} ? 0 : std::chrono::duration_cast<std::chrono::milliseconds>(now - beat).count();
   to.sleeping = pool.is_sleeping(worker);
   to.crashed = from.crashed();
-  if (to.crashed) to.error = from.error();
-  return to;
+  to.error.clear();
+  if (to.crashed) from.copy_error(to.error);
 }
 
 std::int64_t WorkerShared::waiting_clients(int worker) const {

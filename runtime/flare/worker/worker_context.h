@@ -55,6 +55,8 @@ struct WorkerShared {
   std::int64_t waiting_clients(int worker) const FLARE_EXCLUDES(rows_mutex);
   // Any thread: the worker's counters now. They are read one by one; after the join they are exact.
   WorkerSnapshot snapshot(int worker, MonoTime now) const;
+  // The same into to; allocates nothing when to.error has room for limits::kErrorTextBytes.
+  void snapshot(int worker, MonoTime now, WorkerSnapshot& to) const;
 };
 
 class WorkerContext {

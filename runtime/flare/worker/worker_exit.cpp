@@ -1,6 +1,6 @@
 #include "flare/worker/worker_exit.h"
 
-#include <exception>
+#include <optional>
 
 #include "flare/base/limits.h"
 #include "flare/worker/accept_error.h"
@@ -55,22 +55,21 @@ void give_away(WorkerContext& context, UniqueFd fd, int accepted_by) noexcept {
 }
 
 void evacuate(WorkerContext& context) noexcept {
-  try {
-    for (const std::int64_t packed : context.pool().close_and_drain(context.id())) {
-      const HandoffToken token = HandoffToken::unpack(packed);
-      context.stats().received.add();
-      give_away(context, UniqueFd(token.fd), token.accepted_by);
+  HandoffQueue& queue = context.queue();
+  queue.close();
+  // One by one: a list of them would take memory, and this must end also where there is none.
+  while (const std::optional<std::int64_t> packed = queue.pop()) {
+    const HandoffToken token = HandoffToken::unpack(*packed);
+    context.stats().received.add();
+    give_away(context, UniqueFd(token.fd), token.accepted_by);
+  }
+  for (const Shared<Listener>& listener : context.listeners()) {
+    if (listener->shared()) {
+      if (!listener->is_disabled()) ask_every_peer(context);
+    } else {
+      accept_dry(context, *listener);
+      static_cast<void>(listener->disable());
     }
-    for (const Shared<Listener>& listener : context.listeners()) {
-      if (listener->shared()) {
-        if (!listener->is_disabled()) ask_every_peer(context);
-      } else {
-        accept_dry(context, *listener);
-        static_cast<void>(listener->disable());
-      }
-    }
-  } catch (const std::exception& error) {
-    context.shared()->report(error.what());
   }
 }
 

@@ -2,7 +2,7 @@
 // Threads:    the leaving worker.
 // Owns:       each descriptor that it is given, until a peer's queue takes it.
 // Bounds:     limits::kAcceptDryMax accepts.
-// Errors:     none: what no peer takes is closed and counted as cut.
+// Errors:     none, and no memory is needed: what no peer takes is closed and counted as cut.
 // Ordering:   the queue is closed before it is emptied, so that nothing is pushed in between.
 // Invariants: INV-04, INV-07, INV-11, INV-22.
 // Not here:   live connections (ConnectionSet::cut_all), the crash's text (WorkerStats).

@@ -1,23 +1,22 @@
 #include "flare/worker/worker_stats.h"
 
-#include <utility>
-
 namespace flare::inline FLARE_ABI {
 
-namespace {
-constexpr std::size_t kMaxErrorText = 512;
-}  // namespace
-
-void WorkerStats::set_crashed(std::string text) {
-  if (text.size() > kMaxErrorText) text.resize(kMaxErrorText);
+void WorkerStats::set_crashed(std::string_view text) noexcept {
   const MutexLock lock(mutex_);
-  error_ = std::move(text);
+  error_size_ = text.copy(error_.data(), error_.size());
   crashed_.store(true, std::memory_order_release);
 }
 
 std::string WorkerStats::error() const {
+  std::string text;
+  copy_error(text);
+  return text;
+}
+
+void WorkerStats::copy_error(std::string& to) const {
   const MutexLock lock(mutex_);
-  return error_;
+  to.assign(error_.data(), error_size_);
 }
 
 }  // namespace flare::inline FLARE_ABI

@@ -1,8 +1,8 @@
 // worker_stats.h: what one worker has done so far, readable by any thread while it serves.   Public header.
 // Threads:    counters: written by the owning worker, read by any. Error text: any.
 // Owns:       its cells.
-// Bounds:     fixed size; the error text is cut at 512 bytes.
-// Errors:     none.
+// Bounds:     fixed size; the error text is cut at limits::kErrorTextBytes.
+// Errors:     none; error() and a copy_error to a string without room may throw std::bad_alloc.
 // Ordering:   counters are relaxed stores of the single writer: a reader may see them some events late; after the
 //             worker was joined a reader sees all.
 // Invariants: INV-22; per worker accepted + received = finished + handed_out + cut + left.
@@ -14,8 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "flare/base/abi.h"
+#include "flare/base/limits.h"
 #include "flare/base/sync.h"
 #include "flare/worker/connection.h"
 
@@ -72,15 +74,18 @@ struct alignas(128) WorkerStats {
   std::array<Counter, kCloseReasons> finished;
   Counter handler_errors;  // by the protocol: handlers that threw, whether or not the connection survived
 
-  // The crashing worker, once. Text longer than 512 bytes is cut.
-  void set_crashed(std::string text) FLARE_EXCLUDES(mutex_);
+  // The crashing worker, once, also when it has no memory left. Longer text is cut.
+  void set_crashed(std::string_view text) noexcept FLARE_EXCLUDES(mutex_);
   bool crashed() const { return crashed_.load(std::memory_order_acquire); }
   std::string error() const FLARE_EXCLUDES(mutex_);
+  // Allocates nothing when to has room for limits::kErrorTextBytes.
+  void copy_error(std::string& to) const FLARE_EXCLUDES(mutex_);
 
  private:
   Atomic<bool> crashed_{false};  // release after the text is there, acquire in crashed()
   mutable Mutex mutex_;
-  std::string error_ FLARE_GUARDED_BY(mutex_);
+  std::array<char, limits::kErrorTextBytes> error_ FLARE_GUARDED_BY(mutex_){};
+  std::size_t error_size_ FLARE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace flare::inline FLARE_ABI

@@ -83,6 +83,21 @@ TEST(HandoffQueue, CloseAndDrainGivesTheTokensOnceAndRefusesEveryLaterPush) {
   EXPECT_EQ(2U, queue.pops());
 }
 
+// proves: C-QUEUE-05
+TEST(HandoffQueue, CloseRefusesEveryLaterPushAndLeavesTheTokensToBePopped) {
+  HandoffQueue queue(4);
+  queue.push(1);
+  queue.push(2);
+  queue.close();
+  EXPECT_TRUE(queue.is_closed());
+  EXPECT_FALSE(queue.push(3));
+  EXPECT_EQ(1, queue.pop());
+  queue.close();
+  EXPECT_EQ(2, queue.pop());
+  EXPECT_EQ(std::nullopt, queue.pop());
+  EXPECT_EQ(1U, queue.refused());
+}
+
 TEST(HandoffQueue, AMoveTakesTokensAndCountersAndLeavesAClosedEmptyQueue) {
   HandoffQueue source(3);
   for (int token = 1; token <= 4; ++token) source.push(token);

@@ -1,52 +1,53 @@
 // A start that runs out of memory, at each of its allocations.
-#include <cstdlib>
 #include <new>
 
 #include "harness.h"
+#include "support/fault_memory.h"
 
 namespace flare::testing {
 namespace {
 
-// The allocation of this thread that fails: 1 is the next one, 0 none.
-thread_local long failing_allocation = 0;
-
-bool this_one_fails() {
-  return failing_allocation > 0 && --failing_allocation == 0;
-}
-
-class SchedulerStartMemory : public ::testing::TestWithParam<ListenerStrategy> {};
+class SchedulerStartMemory : public ::testing::TestWithParam<ListenerStrategy> {
+ protected:
+  // Starts with the allocations of this thread failing as set_faults says, until one start makes so few that none
+  // fails; how many starts failed.
+  static long starts_that_fail(ListenerStrategy strategy, void (*set_faults)(long nth)) {
+    for (long nth = 1;; ++nth) {
+      const Ledger ledger;
+      bool out_of_memory = false;
+      {
+        LineScheduler scheduler;
+        SchedulerOptions options = with(strategy);
+        LineFrontend frontend = echo();
+        set_faults(nth);
+        try {
+          scheduler = start_any(std::move(frontend), 2, std::move(options));
+        } catch (const std::bad_alloc&) {
+          out_of_memory = true;
+        }
+        const long failed = faults::end_allocation_faults();
+        EXPECT_EQ(out_of_memory, failed > 0) << "allocation " << nth;
+        EXPECT_EQ(scheduler.is_running(), !out_of_memory) << "allocation " << nth;
+        if (!out_of_memory) {
+          EXPECT_EQ(LineClient(scheduler.addresses().front()).ask("x"), "x");
+        }
+      }
+      EXPECT_TRUE(ledger.is_as_before()) << "allocation " << nth;
+      if (!out_of_memory || HasFailure()) return nth - 1;
+    }
+  }
+  void SetUp() override { auto warm = start_any(echo(), 2, with(GetParam())); }
+};
 
 // proves: C-START-02, INV-12
 TEST_P(SchedulerStartMemory, EveryAllocationMayFailAndLeavesNothingBehind) {
-  {
-    auto warm = start_any(echo(), 2, with(GetParam()));
-  }
-  long failed = 0;
-  for (long nth = 1;; ++nth) {
-    const Ledger ledger;
-    bool out_of_memory = false;
-    {
-      LineScheduler scheduler;
-      try {
-        SchedulerOptions options = with(GetParam());
-        LineFrontend frontend = echo();
-        failing_allocation = nth;
-        scheduler = start_any(std::move(frontend), 2, std::move(options));
-      } catch (const std::bad_alloc&) {
-        out_of_memory = true;
-      }
-      const bool reached = failing_allocation == 0;
-      failing_allocation = 0;
-      ASSERT_EQ(out_of_memory, reached) << "allocation " << nth;
-      if (!out_of_memory) {
-        EXPECT_EQ(LineClient(scheduler.addresses().front()).ask("x"), "x");
-      }
-    }
-    ASSERT_TRUE(ledger.is_as_before()) << "allocation " << nth;
-    if (!out_of_memory) break;
-    ++failed;
-  }
-  EXPECT_GT(failed, 20);
+  EXPECT_GT(starts_that_fail(GetParam(), faults::fail_allocation), 20);
+}
+
+// The threads that had started must be stopped without any memory.
+// proves: C-START-02, C-STOP-01, C-STOP-08, INV-12
+TEST_P(SchedulerStartMemory, WhenMemoryStaysShortNothingIsLeftBehindEither) {
+  EXPECT_GT(starts_that_fail(GetParam(), faults::fail_allocations_from), 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategy, SchedulerStartMemory,
@@ -54,14 +55,3 @@ INSTANTIATE_TEST_SUITE_P(Strategy, SchedulerStartMemory,
 
 }  // namespace
 }  // namespace flare::testing
-
-// What the linker puts in place of operator new in all that is linked statically here (WRAP _Znwm).
-extern "C" {
-void* __real__Znwm(std::size_t size);
-void* __wrap__Znwm(std::size_t size);
-}
-
-void* __wrap__Znwm(std::size_t size) {
-  if (flare::testing::this_one_fails()) throw std::bad_alloc();
-  return __real__Znwm(size);
-}
