@@ -80,6 +80,46 @@ TEST_P(SchedulerCrash, ClientsOfItsListenerAndQueueAreServedByPeers) {
   }
 }
 
+// With listeners of their own, what a peer hands over goes to whoever has no client waiting: here the broken worker,
+// whose listener takes none. So the tokens in its queue are all that it leaves.
+// proves: C-CRASH-02, C-CRASH-03, INV-04, INV-22
+TEST(SchedulerCrashQueue, TokensOfAWorkerWithAListenerOfItsOwnAreServedByAPeer) {
+  class Deaf : public BrokenFrontend<std::runtime_error> {
+   public:
+    using BrokenFrontend::BrokenFrontend;
+    void run_worker(WorkerContext& context) {
+      if (context.id() == 1) context.listeners().front()->disable();
+      BrokenFrontend::run_worker(context);
+    }
+  };
+  const Ledger ledger;
+  {
+    const auto gate = std::make_shared<Gate>();
+    SchedulerOptions options = with(ListenerStrategy::kPerWorker);
+    options.policy = HandoffPolicy(true, 64, 1);
+    options.serving.poll_cap = std::chrono::milliseconds(-1);
+    auto scheduler = start_any(Deaf(gate, 1, std::runtime_error("broken")), 2, options);
+    const OpenAtExit open(gate);
+    ASSERT_TRUE(wait_until([&] { return gate->was_entered(); }));
+    std::vector<LineClient> clients;
+    for (int i = 0; i < 10; ++i) {
+      clients.emplace_back(scheduler.addresses().front());
+      EXPECT_TRUE(clients.back().send("x\n"));
+    }
+    ASSERT_TRUE(wait_until([&] { return scheduler.stats()[1].queued > 0; }));
+    gate->open();
+    for (LineClient& client : clients) EXPECT_EQ(client.line(), "0");
+    ASSERT_TRUE(wait_until([&] { return scheduler.crashed_worker_count() == 1; }));
+    const auto reports = scheduler.drain(5000);
+    expect_sound(reports);
+    EXPECT_EQ(reports[1].accepted, 0);
+    EXPECT_EQ(reports[1].received, reports[1].handed_out);
+    EXPECT_EQ(total(reports).cut, 0);
+    EXPECT_EQ(total(reports).finished, 10);
+  }
+  EXPECT_TRUE(ledger.is_as_before());
+}
+
 // proves: C-CRASH-03, C-STOP-06, C-STOP-01, INV-13
 TEST_P(SchedulerCrash, WhenAllCrashedTheListenersRefuseAndWaitReturns) {
   const Ledger ledger;
