@@ -33,6 +33,7 @@ inline constexpr int kAcceptDryMax = 16384;          // accepts of the last pass
 inline constexpr milliseconds kPollCap{100};         // longest sleep of a worker
 inline constexpr milliseconds kStuckAfter{100};      // heartbeat age at which an awake worker is no target
 inline constexpr milliseconds kTakeBackAfter{1000};  // a token that waited this long goes back to its donor
+inline constexpr milliseconds kTargetPoll{10};       // how often a donor that would leave looks at its targets' queues
 inline constexpr milliseconds kMaxGrace{50};         // of draining: min(this, timeout / 4)
 inline constexpr milliseconds kJoinGrace{100};       // from cut to "stuck"
 inline constexpr milliseconds kAcceptRetryMin{10};   // pause at EMFILE and its kin, doubling

@@ -44,6 +44,8 @@ class Acceptor {
   // Crash: unregisters, and gives away what is in hand. The rest is evacuate()'s (worker_exit.h).
   void abandon() noexcept;
   bool is_open() const { return open_; }
+  // Something that this worker handed over may stand in a target's queue still.
+  bool awaits_targets() const;
 
  private:
   enum class Pause { kNone, kCap, kResources };

@@ -85,6 +85,13 @@ void Acceptor::on_take_back_timer(int target) {
   adopt_tokens(tokens);
 }
 
+bool Acceptor::awaits_targets() const {
+  for (int target = 0; target < pool_.size(); ++target) {
+    if (take_back_armed_[static_cast<std::size_t>(target)] && pool_.queue(target).size() > 0) return true;
+  }
+  return false;
+}
+
 void Acceptor::close_phase() {
   if (!open_) return;
   open_ = false;

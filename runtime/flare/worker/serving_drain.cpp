@@ -30,7 +30,10 @@ bool ServingLoop::drain_tick(const StopCell::View& stop) {
       next_grace_ = std::min(next_grace_, loop_.now < grace_over ? grace_over : twice);
     }
   }
-  done_ = !acceptor_.is_open() && connections_.live() == 0;
+  if (acceptor_.is_open() || connections_.live() > 0) return false;
+  // Should a target be stuck, nobody but this worker can serve what it handed over, and its timer takes that back.
+  done_ = !acceptor_.awaits_targets();
+  next_grace_ = std::min(next_grace_, saturating_add(loop_.now, limits::kTargetPoll));
   return done_;
 }
 
