@@ -6,7 +6,7 @@
 #include <random>
 
 #include "hook_frontend.h"
-#include "random_seed.h"
+#include "support/random_seed.h"
 
 namespace flare::testing {
 namespace {

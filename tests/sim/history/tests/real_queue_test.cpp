@@ -1,0 +1,168 @@
+// The production queue between real threads: what they did to it is judged as a whole. Run under tsan too.
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "broken_queue.h"
+#include "flare/handoff/handoff_queue.h"
+#include "history/patterns.h"
+#include "history/recorder.h"
+#include "history/windows.h"
+#include "random_history.h"
+#include "support/random_seed.h"
+
+namespace flare::sim {
+namespace {
+
+constexpr unsigned kProducers = 3;
+constexpr unsigned kThreads = 5;  // the others consume
+constexpr int kCapacity = 64;
+constexpr std::size_t kOperations = 210'000;  // of each thread
+constexpr std::size_t kBrokenOperations = 10'000;
+// Rounds end at a barrier: there nothing runs, and the history can be cut.
+constexpr int kSmallCapacity = 3;
+constexpr std::size_t kOfRound = 4;  // operations of each thread
+constexpr unsigned kRounds = 40;     // with one queue
+
+using Log = ThreadLog<SharedCounter>;
+
+template <class Queue>
+void produce(Queue& queue, Log& log, std::int64_t value) {
+  if (!log.push(value, [&] { return queue.push(value); })) std::this_thread::yield();
+}
+
+template <class Queue>
+void consume(Queue& queue, Log& log, Random& random) {
+  const unsigned dice = random.below(32);
+  if (dice == 0) {
+    log.drain([&] { return queue.drain(); });
+  } else if (dice == 1) {
+    log.size([&] { return queue.size(); });
+  } else if (!log.pop([&] { return queue.pop(); })) {
+    std::this_thread::yield();
+  }
+}
+
+template <class Queue>
+void act(Queue& queue, Log& log, unsigned thread, Random& random) {
+  const auto value = static_cast<std::int64_t>(log.operations() * kThreads + thread);
+  thread < kProducers ? produce(queue, log, value) : consume(queue, log, random);
+}
+
+void run_threads(const std::function<void(unsigned)>& body) {
+  std::vector<std::thread> threads;
+  for (unsigned thread = 0; thread < kThreads; ++thread) threads.emplace_back(body, thread);
+  for (std::thread& thread : threads) thread.join();
+}
+
+// All threads at once, each so many operations; then a close.
+template <class Queue>
+LongHistory one_long_run(Queue& queue, std::size_t operations, std::uint64_t seed) {
+  SharedCounter clock;
+  Recorder<> recorder(clock, kThreads + 1, operations);
+  run_threads([&](unsigned thread) {
+    Random random(seed + thread);
+    for (std::size_t i = 0; i < operations; ++i) act(queue, recorder.log(thread), thread, random);
+  });
+  recorder.log(kThreads).close([&] { return queue.close_and_drain(); });
+  return recorder.merge();
+}
+
+// Rounds of a few operations. In the middle two consumers close the queue while the others go on.
+template <class Queue>
+LongHistory one_run_in_rounds(Queue& queue, std::uint64_t seed) {
+  SharedCounter clock;
+  Recorder<> recorder(clock, kThreads, kRounds * kOfRound + 1);
+  std::barrier<> barrier(kThreads);
+  run_threads([&](unsigned thread) {
+    Random random(seed + thread);
+    Log& log = recorder.log(thread);
+    for (unsigned round = 0; round < kRounds; ++round) {
+      barrier.arrive_and_wait();
+      if (round == kRounds * 9 / 10 && thread >= kProducers) log.close([&] { return queue.close_and_drain(); });
+      for (std::size_t i = 0; i < kOfRound; ++i) act(queue, log, thread, random);
+    }
+  });
+  return recorder.merge();
+}
+
+struct Counts {
+  std::size_t accepted = 0, refused = 0, taken = 0, empty = 0;
+};
+
+Counts counts_of(const LongHistory& history) {
+  Counts counts;
+  for (const Operation& each : history.operations) {
+    if (each.kind == OpKind::kPush) ++(each.outcome == Outcome::kOk ? counts.accepted : counts.refused);
+    if (each.kind == OpKind::kPop) ++(each.outcome == Outcome::kOk ? counts.taken : counts.empty);
+    counts.taken += each.list_size;
+  }
+  return counts;
+}
+
+TEST(RealQueue, AMillionOperationsShowNoPattern) {
+  const std::uint64_t seed = testing::random_seed("stress_history", "RealQueue.AMillion*");
+  HandoffQueue queue(kCapacity);
+  const LongHistory history = one_long_run(queue, kOperations, seed);
+  const Counts counts = counts_of(history);
+  std::printf("%zu operations: %zu accepted, %zu refused, %zu taken, %zu times nothing\n", history.operations.size(),
+              counts.accepted, counts.refused, counts.taken, counts.empty);
+  EXPECT_GE(history.operations.size(), 1'000'000U);
+  const PatternVerdict verdict = judge_by_patterns(history, kCapacity);
+  EXPECT_TRUE(verdict.ok()) << verdict.text;
+  EXPECT_EQ(counts.accepted, counts.taken);
+  EXPECT_EQ(counts.accepted, queue.pushes());
+  EXPECT_EQ(counts.refused, queue.refused());
+  EXPECT_GT(counts.accepted, 0U);
+}
+
+TEST(RealQueue, RoundsAreLinearizableExactly) {
+  const std::uint64_t seed = testing::random_seed("stress_history", "RealQueue.Rounds*");
+  WindowVerdict sum;
+  for (unsigned run = 0; run < 50; ++run) {
+    HandoffQueue queue(kSmallCapacity);
+    const WindowVerdict verdict = judge_windows(one_run_in_rounds(queue, seed + run), kSmallCapacity);
+    ASSERT_TRUE(verdict.ok) << verdict.text;
+    EXPECT_EQ(0U, verdict.too_hard);
+    sum.judged += verdict.judged;
+    sum.operations += verdict.operations;
+  }
+  std::printf("%zu operations in %zu windows\n", sum.operations, sum.judged);
+  EXPECT_GE(sum.judged, 50U * kRounds);
+}
+
+TEST(RealQueue, EveryBrokenQueueShowsItsPattern) {
+  const std::uint64_t seed = testing::random_seed("stress_history", "RealQueue.EveryBroken*");
+  const std::pair<Defect, Pattern> cases[] = {{Defect::kNewest, Pattern::kOrder},
+                                              {Defect::kDrop, Pattern::kOrder},
+                                              {Defect::kTwice, Pattern::kRepeat},
+                                              {Defect::kRefusal, Pattern::kFull},
+                                              {Defect::kBlind, Pattern::kWitness}};
+  for (const auto& [defect, pattern] : cases) {
+    BrokenQueue queue(kCapacity, defect, 100);
+    const LongHistory history = one_long_run(queue, kBrokenOperations, seed);
+    ASSERT_GT(queue.failures(), 0U);
+    const PatternVerdict verdict = judge_by_patterns(history, kCapacity);
+    EXPECT_EQ(pattern, verdict.pattern) << static_cast<int>(defect) << ": " << verdict.text;
+  }
+}
+
+TEST(RealQueue, EveryBrokenQueueIsRejectedInRounds) {
+  const std::uint64_t seed = testing::random_seed("stress_history", "RealQueue.EveryBroken*");
+  for (const Defect defect : {Defect::kNewest, Defect::kDrop, Defect::kTwice, Defect::kRefusal, Defect::kBlind}) {
+    bool rejected = false;
+    for (unsigned run = 0; run < 50 && !rejected; ++run) {
+      BrokenQueue queue(kSmallCapacity, defect, 3);
+      rejected = !judge_windows(one_run_in_rounds(queue, seed + run), kSmallCapacity).ok;
+    }
+    EXPECT_TRUE(rejected) << static_cast<int>(defect);
+  }
+}
+
+}  // namespace
+}  // namespace flare::sim
