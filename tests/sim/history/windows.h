@@ -33,7 +33,7 @@ struct WindowFaults {
 };
 
 inline constexpr std::size_t kMostStates = 4096;
-inline constexpr std::size_t kMostNodes = 1 << 20;
+inline constexpr std::size_t kMostNodes = 1 << 17;
 
 WindowVerdict judge_windows(const LongHistory& history, std::size_t capacity, const WindowFaults& faults = {});
 

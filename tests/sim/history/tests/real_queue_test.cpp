@@ -31,28 +31,48 @@ constexpr unsigned kRounds = 40;     // with one queue
 
 using Log = ThreadLog<SharedCounter>;
 
+// One thread of a run. Of pauses operations one lets others run before and one after its step, while it counts as
+// running: operations overlap even where a thread seldom loses its processor.
 template <class Queue>
-void produce(Queue& queue, Log& log, std::int64_t value) {
-  if (!log.push(value, [&] { return queue.push(value); })) std::this_thread::yield();
-}
+class Actor {
+ public:
+  Actor(Queue& queue, Log& log, unsigned thread, std::uint64_t seed, unsigned pauses)
+      : queue_(queue), log_(log), thread_(thread), random_(seed + thread), pauses_(pauses) {}
 
-template <class Queue>
-void consume(Queue& queue, Log& log, Random& random) {
-  const unsigned dice = random.below(32);
-  if (dice == 0) {
-    log.drain([&] { return queue.drain(); });
-  } else if (dice == 1) {
-    log.size([&] { return queue.size(); });
-  } else if (!log.pop([&] { return queue.pop(); })) {
-    std::this_thread::yield();
+  void act() { thread_ < kProducers ? produce() : consume(); }
+  void close() {
+    log_.close([&] { return during([&] { return queue_.close_and_drain(); }); });
   }
-}
 
-template <class Queue>
-void act(Queue& queue, Log& log, unsigned thread, Random& random) {
-  const auto value = static_cast<std::int64_t>(log.operations() * kThreads + thread);
-  thread < kProducers ? produce(queue, log, value) : consume(queue, log, random);
-}
+ private:
+  void produce() {
+    const auto value = static_cast<std::int64_t>(log_.operations() * kThreads + thread_);
+    if (!log_.push(value, [&] { return during([&] { return queue_.push(value); }); })) std::this_thread::yield();
+  }
+  void consume() {
+    const unsigned dice = random_.below(32);
+    if (dice == 0) {
+      log_.drain([&] { return during([&] { return queue_.drain(); }); });
+    } else if (dice == 1) {
+      log_.size([&] { return during([&] { return queue_.size(); }); });
+    } else if (!log_.pop([&] { return during([&] { return queue_.pop(); }); })) {
+      std::this_thread::yield();
+    }
+  }
+  template <class Step>
+  auto during(Step&& step) {
+    if (random_.one_in(pauses_)) std::this_thread::yield();
+    auto result = step();
+    if (random_.one_in(pauses_)) std::this_thread::yield();
+    return result;
+  }
+
+  Queue& queue_;
+  Log& log_;
+  unsigned thread_;
+  Random random_;
+  unsigned pauses_;
+};
 
 void run_threads(const std::function<void(unsigned)>& body) {
   std::vector<std::thread> threads;
@@ -66,8 +86,8 @@ LongHistory one_long_run(Queue& queue, std::size_t operations, std::uint64_t see
   SharedCounter clock;
   Recorder<> recorder(clock, kThreads + 1, operations);
   run_threads([&](unsigned thread) {
-    Random random(seed + thread);
-    for (std::size_t i = 0; i < operations; ++i) act(queue, recorder.log(thread), thread, random);
+    Actor actor(queue, recorder.log(thread), thread, seed, 64);
+    for (std::size_t i = 0; i < operations; ++i) actor.act();
   });
   recorder.log(kThreads).close([&] { return queue.close_and_drain(); });
   return recorder.merge();
@@ -80,12 +100,11 @@ LongHistory one_run_in_rounds(Queue& queue, std::uint64_t seed) {
   Recorder<> recorder(clock, kThreads, kRounds * kOfRound + 1);
   std::barrier<> barrier(kThreads);
   run_threads([&](unsigned thread) {
-    Random random(seed + thread);
-    Log& log = recorder.log(thread);
+    Actor actor(queue, recorder.log(thread), thread, seed, 2);
     for (unsigned round = 0; round < kRounds; ++round) {
       barrier.arrive_and_wait();
-      if (round == kRounds * 9 / 10 && thread >= kProducers) log.close([&] { return queue.close_and_drain(); });
-      for (std::size_t i = 0; i < kOfRound; ++i) act(queue, log, thread, random);
+      if (round == kRounds * 9 / 10 && thread >= kProducers) actor.close();
+      for (std::size_t i = 0; i < kOfRound; ++i) actor.act();
     }
   });
   return recorder.merge();
@@ -134,6 +153,7 @@ TEST(RealQueue, RoundsAreLinearizableExactly) {
   }
   std::printf("%zu operations in %zu windows\n", sum.operations, sum.judged);
   EXPECT_GE(sum.judged, 50U * kRounds);
+  EXPECT_LT(sum.judged, sum.operations);  // some did overlap
 }
 
 TEST(RealQueue, EveryBrokenQueueShowsItsPattern) {
