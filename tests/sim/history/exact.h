@@ -17,8 +17,8 @@ namespace flare::sim {
 
 inline constexpr std::size_t kUnbounded = std::numeric_limits<std::size_t>::max();
 
-// The queue: push adds at the end; refused (full) with capacity values inside, refused (closed) after a close. pop takes
-// the oldest. drain takes all. close_and_drain takes all and closes. size counts.
+// The queue: push adds at the end; refused (full) with capacity values inside, refused (closed) after a close. pop
+// takes the oldest. drain takes all. close_and_drain takes all and closes. size counts.
 template <ExactFaults kFaults>
 class BasicExactChecker {
  public:

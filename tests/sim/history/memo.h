@@ -1,5 +1,5 @@
 // memo.h: the set of dead ends of a search: (operations done, state). Exact: entries are compared whole.
-// Bounds: grows with the search, keeps its memory; clear() costs nothing.
+// Bounds: no memory before the first dead end; grows with the search and keeps what it has; clear() costs nothing.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,6 @@ namespace flare::sim {
 template <class Queue, bool kStateless = false>
 class Memo {
  public:
-  Memo() : slots_(kFirst) {}
-
   void clear() {
     size_ = 0;
     if (++round_ != 0) return;
@@ -26,15 +24,16 @@ class Memo {
   }
   // False if it is there already.
   bool insert(std::uint64_t done, const Queue& queue) {
+    if (size_ * 2 >= slots_.size()) grow();
     const std::size_t at = find(done, queue);
     if (slots_[at].round == round_) return false;
     slots_[at] = Slot{done, queue, round_};
-    if (++size_ * 2 > slots_.size()) grow();
+    ++size_;
     return true;
   }
 
  private:
-  static constexpr std::size_t kFirst = 1024;  // a power of two, as every size after it
+  static constexpr std::size_t kFirst = 64;  // a power of two, as every size after it
   struct Slot {
     std::uint64_t done = 0;
     Queue queue;
@@ -52,7 +51,7 @@ class Memo {
     return slot.done == done && (kStateless || slot.queue == queue);
   }
   void grow() {
-    std::vector<Slot> old(slots_.size() * 2);
+    std::vector<Slot> old(slots_.empty() ? kFirst : slots_.size() * 2);
     std::swap(old, slots_);
     for (const Slot& slot : old) {
       if (slot.round == round_) slots_[find(slot.done, slot.queue)] = slot;

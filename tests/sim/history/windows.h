@@ -4,7 +4,7 @@
 //         one whose search takes more than kMostNodes steps without an answer. It is passed over: what is inside after
 //         it is known, the order is not, and the next window gets the pushes of those values as operations of its own.
 //         The same after a window that may end in more than kMostStates states.
-// Values: unique; operations in the order of their calls.
+// Input:  unique values (else what is inside at a cut may depend on the order); operations in the order of their calls.
 #pragma once
 
 #include <cstddef>

@@ -96,6 +96,7 @@ void expect_window_found(const std::string& name, const WindowFaults& faults) {
   expect_found(name, [&](Random& random) {
     Shape shape = random_shape(random);
     shape.quiescent = true;
+    shape.equal_values = false;
     random_history(random, shape, history);
     return judge_windows(as_long(history), shape.capacity, faults).ok != brute_force(history, shape.capacity);
   });
