@@ -17,7 +17,7 @@ namespace {
 
 std::uint64_t histories() {
   const char* given = std::getenv("FLARE_HISTORIES");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : 100'000;
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : 50'000;
 }
 
 // Each history comes from its own seed: seed + its number.

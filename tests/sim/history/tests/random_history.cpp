@@ -32,18 +32,18 @@ class Maker {
 
   void make() {
     out_.clear();
-    if (!random_.one_in(6)) fault_ = static_cast<Fault>(1 + random_.below(static_cast<unsigned>(Fault::kCount) - 1));
+    if (!one_in(random_, 6)) fault_ = static_cast<Fault>(1 + random_.below(static_cast<unsigned>(Fault::kCount) - 1));
     std::array<Running, 4> threads{};
     unsigned running = 0;
     bool pausing = false;
     unsigned number = 0;
     while (out_.size() < shape_.operations || running > 0) {
-      if (out_.size() == shape_.operations && shape_.pending && random_.one_in(4)) return;
-      if (!late_.empty() && random_.one_in(3)) put_late();
-      if (shape_.quiescent && random_.one_in(6)) pausing = true;
+      if (out_.size() == shape_.operations && shape_.pending && one_in(random_, 4)) return;
+      if (!late_.empty() && one_in(random_, 3)) put_late();
+      if (shape_.quiescent && one_in(random_, 6)) pausing = true;
       if (running == 0) pausing = false;
       // Often the same thread goes on, so that not everything overlaps.
-      if (random_.one_in(3)) number = random_.below(shape_.threads);
+      if (one_in(random_, 3)) number = random_.below(shape_.threads);
       Running& thread = threads[number];
       if (thread.step == 0) {
         if (pausing || out_.size() == shape_.operations) continue;
@@ -68,7 +68,7 @@ class Maker {
     std::vector<std::int64_t> list;
   };
 
-  bool fails(Fault fault) { return fault_ == fault && !random_.one_in(3); }
+  bool fails(Fault fault) { return fault_ == fault && !one_in(random_, 3); }
 
   void begin(unsigned number, Running& thread) {
     thread = Running{};
@@ -110,9 +110,9 @@ class Maker {
 
   void push(Running& thread) {
     if (closed_ && !fails(Fault::kStaysOpen)) {
-      thread.outcome = random_.one_in(2) ? Outcome::kRefused : Outcome::kRefusedClosed;
+      thread.outcome = one_in(random_, 2) ? Outcome::kRefused : Outcome::kRefusedClosed;
     } else if ((inside_.size() >= shape_.capacity && !fails(Fault::kNoCapacity)) || fails(Fault::kEarlyRefusal)) {
-      thread.outcome = random_.one_in(2) ? Outcome::kRefused : Outcome::kRefusedFull;
+      thread.outcome = one_in(random_, 2) ? Outcome::kRefused : Outcome::kRefusedFull;
     } else if (fails(Fault::kLatePush)) {
       late_.push_back(thread.value);
     } else if (!fails(Fault::kDrop)) {
@@ -135,7 +135,7 @@ class Maker {
     thread.list.assign(inside_.begin(), inside_.end());
     inside_.clear();
     if (thread.list.empty() || !fails(Fault::kPartDrain)) return;
-    if (random_.one_in(2)) {
+    if (one_in(random_, 2)) {
       inside_.push_back(thread.list.back());
       thread.list.pop_back();
     } else {
@@ -152,14 +152,14 @@ class Maker {
         if (shape_.push_and_pop_only && shape_.capacity == kUnbounded) thread.outcome = Outcome::kOk;
         break;
       case OpKind::kPop:
-        thread.outcome = random_.one_in(2) ? Outcome::kOk : Outcome::kEmpty;
+        thread.outcome = one_in(random_, 2) ? Outcome::kOk : Outcome::kEmpty;
         break;
       case OpKind::kSize:
         thread.value = random_.below(4);
         break;
       case OpKind::kDrain:
       case OpKind::kClose:
-        if (thread.list.empty() || random_.one_in(2)) {
+        if (thread.list.empty() || one_in(random_, 2)) {
           thread.list.push_back(thread.value);
         } else {
           thread.list.pop_back();
@@ -199,11 +199,11 @@ Shape random_shape(Random& random) {
   Shape shape;
   shape.threads = 2 + random.below(3);
   shape.operations = 5 + random.below(5);
-  shape.capacity = random.one_in(8) ? kUnbounded : random.below(4);
-  shape.push_and_pop_only = random.one_in(4);
-  shape.pending = random.one_in(3);
-  shape.equal_values = random.one_in(8);
-  shape.quiescent = random.one_in(3);
+  shape.capacity = one_in(random, 8) ? kUnbounded : random.below(4);
+  shape.push_and_pop_only = one_in(random, 4);
+  shape.pending = one_in(random, 3);
+  shape.equal_values = one_in(random, 8);
+  shape.quiescent = one_in(random, 3);
   return shape;
 }
 

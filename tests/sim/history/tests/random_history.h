@@ -4,26 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/random.h"
 #include "history/history.h"
 #include "history/long_history.h"
 
 namespace flare::sim {
 
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t mixed = state_ += 0x9E37'79B9'7F4A'7C15U;
-    mixed = (mixed ^ mixed >> 30) * 0xBF58'476D'1CE4'E5B9U;
-    mixed = (mixed ^ mixed >> 27) * 0x94D0'49BB'1331'11EBU;
-    return mixed ^ mixed >> 31;
-  }
-  unsigned below(unsigned bound) { return static_cast<unsigned>((next() >> 32) * bound >> 32); }
-  bool one_in(unsigned chances) { return below(chances) == 0; }
-
- private:
-  std::uint64_t state_;
-};
+inline bool one_in(Random& random, unsigned chances) {
+  return random.below(chances) == 0;
+}
 
 struct Shape {
   unsigned threads = 3;

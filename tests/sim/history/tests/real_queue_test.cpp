@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "broken_queue.h"
+#include "engine/sanitizers.h"
 #include "flare/handoff/handoff_queue.h"
 #include "history/patterns.h"
 #include "history/recorder.h"
@@ -22,14 +23,8 @@ namespace {
 constexpr unsigned kProducers = 3;
 constexpr unsigned kThreads = 5;  // the others consume
 constexpr int kCapacity = 64;
-#if defined(__SANITIZE_THREAD__)
+#ifdef FLARE_SIM_TSAN
 constexpr bool kSlow = true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-constexpr bool kSlow = true;
-#else
-constexpr bool kSlow = false;
-#endif
 #else
 constexpr bool kSlow = false;
 #endif
@@ -72,9 +67,9 @@ class Actor {
   }
   template <class Step>
   auto during(Step&& step) {
-    if (random_.one_in(pauses_)) std::this_thread::yield();
+    if (one_in(random_, pauses_)) std::this_thread::yield();
     auto result = step();
-    if (random_.one_in(pauses_)) std::this_thread::yield();
+    if (one_in(random_, pauses_)) std::this_thread::yield();
     return result;
   }
 
@@ -135,6 +130,7 @@ Counts counts_of(const LongHistory& history) {
   return counts;
 }
 
+// proves: C-QUEUE-02, C-QUEUE-03, INV-01, INV-02
 TEST(RealQueue, AMillionOperationsShowNoPattern) {
   const std::uint64_t seed = testing::random_seed("stress_history", "RealQueue.AMillion*");
   HandoffQueue queue(kCapacity);
@@ -151,6 +147,7 @@ TEST(RealQueue, AMillionOperationsShowNoPattern) {
   EXPECT_GT(counts.accepted, 0U);
 }
 
+// proves: C-QUEUE-02, C-QUEUE-05, INV-01, INV-02
 TEST(RealQueue, RoundsAreLinearizableExactly) {
   const std::uint64_t seed = testing::random_seed("stress_history", "RealQueue.Rounds*");
   WindowVerdict sum;
@@ -168,7 +165,7 @@ TEST(RealQueue, RoundsAreLinearizableExactly) {
 }
 
 TEST(RealQueue, EveryBrokenQueueShowsItsPattern) {
-  const std::uint64_t seed = testing::random_seed("stress_history", "RealQueue.EveryBroken*");
+  const std::uint64_t seed = testing::random_seed("stress_history", "RealQueue.EveryBrokenQueueS*");
   const std::pair<Defect, Pattern> cases[] = {{Defect::kNewest, Pattern::kOrder},
                                               {Defect::kDrop, Pattern::kOrder},
                                               {Defect::kTwice, Pattern::kRepeat},
@@ -184,7 +181,7 @@ TEST(RealQueue, EveryBrokenQueueShowsItsPattern) {
 }
 
 TEST(RealQueue, EveryBrokenQueueIsRejectedInRounds) {
-  const std::uint64_t seed = testing::random_seed("stress_history", "RealQueue.EveryBroken*");
+  const std::uint64_t seed = testing::random_seed("stress_history", "RealQueue.EveryBrokenQueueIs*");
   for (const Defect defect : {Defect::kNewest, Defect::kDrop, Defect::kTwice, Defect::kRefusal, Defect::kBlind}) {
     bool rejected = false;
     for (unsigned run = 0; run < 50 && !rejected; ++run) {
