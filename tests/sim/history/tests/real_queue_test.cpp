@@ -30,6 +30,7 @@ constexpr bool kSlow = false;
 #endif
 constexpr std::size_t kOperations = kSlow ? 40'000 : 210'000;  // of each thread; under tsan one takes 10 times as long
 constexpr std::size_t kBrokenOperations = 5'000;
+constexpr std::size_t kStretch = 100;  // operations of each thread between two barriers
 // Rounds end at a barrier: there nothing runs, and the history can be cut.
 constexpr int kSmallCapacity = 3;
 constexpr std::size_t kOfRound = 4;  // operations of each thread
@@ -91,14 +92,19 @@ void run_threads(const std::function<void(unsigned)>& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// All threads at once, each so many operations; then a close.
+// All threads at once, each so many operations; then a close. Now and then they wait for each other: no thread is done
+// before others have begun, so the queue is both filled and emptied again and again.
 template <class Queue>
 LongHistory one_long_run(Queue& queue, std::size_t operations, std::uint64_t seed) {
   SharedCounter clock;
   Recorder<> recorder(clock, kThreads + 1, operations);
+  std::barrier<> barrier(kThreads);
   run_threads([&](unsigned thread) {
     Actor actor(queue, recorder.log(thread), thread, seed, 256);
-    for (std::size_t i = 0; i < operations; ++i) actor.act();
+    for (std::size_t i = 0; i < operations; ++i) {
+      if (i % kStretch == 0) barrier.arrive_and_wait();
+      actor.act();
+    }
   });
   recorder.log(kThreads).close([&] { return queue.close_and_drain(); });
   return recorder.merge();
@@ -179,7 +185,7 @@ TEST(RealQueue, EveryBrokenQueueShowsItsPattern) {
   for (const auto& [defect, pattern] : cases) {
     BrokenQueue queue(kCapacity, defect, 100);
     const LongHistory history = one_long_run(queue, kBrokenOperations, seed);
-    ASSERT_GT(queue.failures(), 0U);
+    ASSERT_GT(queue.failures(), 0U) << static_cast<int>(defect);
     const PatternVerdict verdict = judge_by_patterns(history, kCapacity);
     EXPECT_EQ(pattern, verdict.pattern) << static_cast<int>(defect) << ": " << verdict.text;
   }
