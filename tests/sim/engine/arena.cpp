@@ -55,9 +55,11 @@ bool is_ours(const void* piece) {
   return memory != nullptr && at >= memory && at < memory + kArenaSize;
 }
 
+#ifndef FLARE_SIM_ASAN
 std::size_t class_of(std::size_t size) {
   return size / 16;
 }
+#endif
 
 void* take(std::size_t size, std::size_t alignment = 16) {
   if (may_fail && fail_countdown != 0 && --fail_countdown == 0) {

@@ -1,7 +1,8 @@
 // arena.h: the memory of one schedule: dropped as a whole, and every piece of it accounted for.
 // Threads:    one real thread.
 // Bounds:     kArenaSize bytes per schedule; a schedule that wants more fails.
-// Ordering:   while a fiber of a schedule runs, operator new takes from here; HostScope turns that off for the engine's own.
+// Ordering:   while a fiber of a schedule runs, operator new takes from here; HostScope turns that off for the
+//             engine's own.
 #pragma once
 
 #include <cstddef>

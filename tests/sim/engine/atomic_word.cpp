@@ -15,8 +15,7 @@ bool acquires(std::memory_order order) {
          order == std::memory_order_seq_cst || order == std::memory_order_consume;
 }
 bool releases(std::memory_order order) {
-  return order == std::memory_order_release || order == std::memory_order_acq_rel ||
-         order == std::memory_order_seq_cst;
+  return order == std::memory_order_release || order == std::memory_order_acq_rel || order == std::memory_order_seq_cst;
 }
 
 struct Store {
@@ -49,7 +48,8 @@ namespace {
 
 void enter(const AtomicWord& word, bool writes, Name call) {
   const bool first = word.object.id == 0;
-  Schedule::current()->point(word.object, writes, call);
+  Schedule& schedule = *Schedule::current();
+  schedule.point(word.object, writes, call, schedule.options().atomic_points);
   if (first) word.published.clear();
 }
 

@@ -1,8 +1,8 @@
 // atomic_word.h: an atomic of the model: its value, what its stores publish and, in weak scenarios, its older stores.
 // Threads:    threads of a schedule; on the host it is a plain word.
 // Bounds:     kStores stores are remembered; older ones are never seen again.
-// Ordering:   acquire loads join what the store that they read published; a read-modify-write reads the newest store and
-//             continues its release sequence; seq_cst operations are ordered among each other by one clock.
+// Ordering:   acquire loads join what the store that they read published; a read-modify-write reads the newest store
+//             and continues its release sequence; seq_cst operations are ordered among each other by one clock.
 // Source:     C++20 [intro.races], [atomics.order]; own design.
 #pragma once
 

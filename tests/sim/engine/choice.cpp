@@ -33,7 +33,8 @@ std::optional<ChoiceString> parse_choices(std::string_view text) {
   if (text == "-") return choices;
   while (!text.empty()) {
     Choice one;
-    if (!read_number(text, one.site, ':') || !read_number(text, one.taken, '/') || !read_number(text, one.options, ',')) {
+    if (!read_number(text, one.site, ':') || !read_number(text, one.taken, '/') ||
+        !read_number(text, one.options, ',')) {
       return std::nullopt;
     }
     if (one.taken == 0 || one.taken >= one.options) return std::nullopt;

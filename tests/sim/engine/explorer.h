@@ -16,8 +16,8 @@ namespace flare::sim {
 
 struct Scenario {
   std::string name;
-  std::function<void()> body;         // thread 0, the control thread
-  std::function<void()> before = {};  // host: resets what body shares with the host
+  std::function<void()> body;               // thread 0, the control thread
+  std::function<void()> before = {};        // host: resets what body shares with the host
   std::function<std::string()> after = {};  // host: what is wrong at the end of a schedule; empty: nothing
   Settings settings = {};
   ScheduleOptions options = {};
@@ -32,9 +32,9 @@ struct Exploration {
   std::uint32_t most_points = 0;
   int most_threads = 0;
   int learned = 0;
-  std::uint64_t pruned = 0;     // of the schedules, left at a state from which all was explored
+  std::uint64_t pruned = 0;  // of the schedules, left at a state from which all was explored
   std::uint64_t states = 0;
-  bool complete = false;  // the supplier had no more
+  bool complete = false;       // the supplier had no more
   std::uint64_t repeated = 0;  // executed twice, with equal hashes
   Verdict failure;             // ok() when nothing was found
   bool ok() const { return failure.ok(); }
@@ -42,7 +42,7 @@ struct Exploration {
 
 struct ExplorerLimits {
   std::uint64_t most_schedules = UINT64_MAX;
-  double most_seconds = 1e9;  // then it stops, and says that it was not complete
+  double most_seconds = 1e9;        // then it stops, and says that it was not complete
   std::uint32_t repeat_every = 20;  // one schedule in so many is executed twice: 5 %
   bool learn_first = true;          // enumerate: by a few random schedules
   bool remember_states = true;      // enumerate: leave what leads to a state that was explored

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/sanitizers.h"
-
 namespace flare::sim {
 
 namespace {

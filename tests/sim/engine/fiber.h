@@ -8,6 +8,8 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 
+#include "engine/sanitizers.h"
+
 namespace flare::sim {
 
 class Fiber {
@@ -46,12 +48,16 @@ class Fiber {
   char* stack_ = nullptr;
   bool finished_ = true;
   ExceptionState exceptions_;
+#ifdef FLARE_SIM_TSAN
   void* tsan_ = nullptr;
   void* tsan_host_ = nullptr;
+#endif
+#ifdef FLARE_SIM_ASAN
   void* asan_fake_stack_ = nullptr;
   void* asan_host_fake_stack_ = nullptr;
   const void* asan_host_stack_ = nullptr;
   std::size_t asan_host_size_ = 0;
+#endif
 };
 
 }  // namespace flare::sim

@@ -63,10 +63,13 @@ void ModelCondition::wait(ModelMutex& mutex) {
     std::uint64_t seen;
   } waiter{this, notified_};
   if (schedule->choose(2, ChoiceKind::kCalm, "spurious wake") == 0) {
-    schedule->block("a condition", [](void* a) {
-      const auto* one = static_cast<Waiter*>(a);
-      return one->condition->notified_ != one->seen;
-    }, &waiter);
+    schedule->block(
+        "a condition",
+        [](void* a) {
+          const auto* one = static_cast<Waiter*>(a);
+          return one->condition->notified_ != one->seen;
+        },
+        &waiter);
   }
   mutex.take();
   schedule->note("condition", 0, 0);

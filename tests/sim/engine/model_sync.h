@@ -10,6 +10,12 @@
 
 #include "engine/schedule.h"
 
+#if defined(__clang__)
+#define FLARE_SIM_UNCHECKED __attribute__((no_thread_safety_analysis))
+#else
+#define FLARE_SIM_UNCHECKED
+#endif
+
 namespace flare::sim {
 
 class ModelMutex {
@@ -31,9 +37,19 @@ class ModelCondition {
  public:
   // Releases mutex, waits for a notification (or wakes without one), takes it again.
   void wait(ModelMutex& mutex);
+  // Not annotated: which lock the predicate needs is said where the product's condition is defined.
+  template <class Predicate>
+  void wait_for(ModelMutex& mutex, Predicate predicate) {
+    while (!call(predicate)) wait(mutex);
+  }
   void notify_all();
 
  private:
+  template <class Predicate>
+  static bool call(Predicate& predicate) FLARE_SIM_UNCHECKED {
+    return predicate();
+  }
+
   std::uint64_t notified_ = 0;
 };
 

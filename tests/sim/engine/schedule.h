@@ -30,21 +30,22 @@ inline constexpr std::uint32_t kIds = kArenaIds + kDescriptorIds + kOtherIds;
 
 struct ScheduleOptions {
   bool trace = false;
-  bool every_point = false;  // also what only one thread uses is a scheduling point
-  bool weak_memory = false;  // loads choose among the stores that they may see
+  bool every_point = false;   // also what only one thread uses is a scheduling point
+  bool atomic_points = true;  // false: atomics are none, locks and calls alone are
+  bool weak_memory = false;   // loads choose among the stores that they may see
   std::uint32_t max_steps = 50'000;
 };
 
-// What two threads may use in an order that no lock decides. Its id is the same in every schedule: of memory of the arena
-// its place, which is fixed for what the control thread made before the first worker; of a descriptor its generation; of
-// anything else the n-th of the thread that first used it.
+// What two threads may use in an order that no lock decides. Its id is the same in every schedule: of memory of the
+// arena its place, which is fixed for what the control thread made before the first worker; of a descriptor its
+// generation; of anything else the n-th of the thread that first used it.
 struct SharedObject {
   std::uint32_t id = 0;  // 0: not used yet
   int only_thread = -1;  // -2: several
   Epoch last_write;
   VectorClock accesses;
-  // What led to its state: the history of the last writer, and of those who read since. Two schedules that order the same
-  // operations alike give the same histories, so the same state.
+  // What led to its state: the history of the last writer, and of those who read since. Two schedules that order the
+  // same operations alike give the same histories, so the same state.
   std::uint64_t written_by = 0;
   std::uint64_t read_by = 0;
 };
@@ -118,7 +119,7 @@ class Schedule {
   void name_thread(std::string name);
 
   // Before an operation that another thread can observe.
-  void point(SharedObject& object, bool writes, Name call);
+  void point(SharedObject& object, bool writes, Name call, bool schedules = true);
   void lock_point(SharedObject& object, Name call);
   void always_point(Name call);
   // The running thread's history takes in what it finds in the object; the object's, if it writes, what the thread did.

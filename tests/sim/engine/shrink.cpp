@@ -76,8 +76,8 @@ std::string Explorer::report(const Verdict& failure) {
   text += "shrunk: REPLAY=" + scenario_.name + ":" + to_text(small) + "  (" + std::to_string(preemptions_of(small)) +
           " preemptions, " + std::to_string(faults_of(small)) + " faults)\n";
   for (const Choice& one : small) {
-    text += "  at site " + std::to_string(one.site) + ": " + one.what.text() + ", option " +
-            std::to_string(one.taken) + " of " + std::to_string(one.options) + "\n";
+    text += "  at site " + std::to_string(one.site) + ": " + one.what.text() + ", option " + std::to_string(one.taken) +
+            " of " + std::to_string(one.options) + "\n";
   }
   text += trace_text(traced);
   text += "  " + traced.oracle + ": " + traced.text + "\n";

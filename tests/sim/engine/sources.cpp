@@ -7,12 +7,18 @@ namespace flare::sim {
 
 int Budget::of(ChoiceKind kind) const {
   switch (kind) {
-    case ChoiceKind::kPreempt: return preemptions;
-    case ChoiceKind::kSwitch: return switches;
-    case ChoiceKind::kWaiter: return waiters;
-    case ChoiceKind::kStale: return stale;
-    case ChoiceKind::kFault: return faults;
-    case ChoiceKind::kCalm: return calm;
+    case ChoiceKind::kPreempt:
+      return preemptions;
+    case ChoiceKind::kSwitch:
+      return switches;
+    case ChoiceKind::kWaiter:
+      return waiters;
+    case ChoiceKind::kStale:
+      return stale;
+    case ChoiceKind::kFault:
+      return faults;
+    case ChoiceKind::kCalm:
+      return calm;
   }
   return 0;
 }

@@ -17,7 +17,8 @@ struct Epoch {
 class VectorClock {
  public:
   void join(const VectorClock& other) {
-    for (std::size_t i = 0; i < times_.size(); ++i) times_[i] = times_[i] < other.times_[i] ? other.times_[i] : times_[i];
+    for (std::size_t i = 0; i < times_.size(); ++i)
+      times_[i] = times_[i] < other.times_[i] ? other.times_[i] : times_[i];
   }
   void tick(int thread) { ++times_[static_cast<std::size_t>(thread)]; }
   Epoch now(int thread) const { return {times_[static_cast<std::size_t>(thread)], thread}; }

@@ -32,9 +32,7 @@ class Atomic {
   Atomic& operator=(const Atomic&) = delete;
 
   T load(std::memory_order order = std::memory_order_seq_cst) const { return from_bits(sim::load(word_, order)); }
-  void store(T value, std::memory_order order = std::memory_order_seq_cst) {
-    sim::store(word_, to_bits(value), order);
-  }
+  void store(T value, std::memory_order order = std::memory_order_seq_cst) { sim::store(word_, to_bits(value), order); }
   T exchange(T value, std::memory_order order = std::memory_order_seq_cst) {
     return from_bits(sim::read_modify_write(
         word_, [](std::uint64_t, std::uint64_t operand) { return operand; }, to_bits(value), order));
@@ -110,7 +108,7 @@ class CondVar {
  public:
   template <class Predicate>
   void wait(Mutex& mutex, Predicate predicate) FLARE_REQUIRES(mutex) {
-    while (!predicate()) condition_.wait(mutex.mutex_);
+    condition_.wait_for(mutex.mutex_, std::move(predicate));
   }
   void notify_all() { condition_.notify_all(); }
 
@@ -121,8 +119,7 @@ class CondVar {
 class Thread {
  public:
   Thread() = default;
-  Thread(Thread&& other) noexcept
-      : thread_(other.thread_), joinable_(std::exchange(other.joinable_, false)) {}
+  Thread(Thread&& other) noexcept : thread_(other.thread_), joinable_(std::exchange(other.joinable_, false)) {}
   Thread& operator=(Thread&& other) noexcept {
     FLARE_ASSERT(!joinable_, "a running thread's handle is overwritten");
     thread_ = other.thread_;

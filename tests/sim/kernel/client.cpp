@@ -22,10 +22,13 @@ void await(int fd, unsigned bits, Name what) {
     int fd;
     unsigned bits;
   } wait{fd, bits};
-  Schedule::current()->block(what, [](void* a) {
-    const auto* one = static_cast<Wait*>(a);
-    return is_ready(one->fd, one->bits);
-  }, &wait);
+  Schedule::current()->block(
+      what,
+      [](void* a) {
+        const auto* one = static_cast<Wait*>(a);
+        return is_ready(one->fd, one->bits);
+      },
+      &wait);
 }
 
 }  // namespace

@@ -56,10 +56,13 @@ Result<int> copy_events(const Result<int>& taken, const epoll_event* events, Rea
 int sleep_in(int poller, epoll_event* events, int max, sim::SimTime deadline) {
   for (;;) {
     int waiter = in_machine([&](sim::Machine& m) { return m.begin_wait(kServer, poller).value(); });
-    const bool woken = Schedule::current()->block("epoll_wait", [](void* a) {
-      const int one = *static_cast<int*>(a);
-      return machine().woken(one) || machine().wait_has_ready(one);
-    }, &waiter, deadline);
+    const bool woken = Schedule::current()->block(
+        "epoll_wait",
+        [](void* a) {
+          const int one = *static_cast<int*>(a);
+          return machine().woken(one) || machine().wait_has_ready(one);
+        },
+        &waiter, deadline);
     world().touch(kServer, poller, "epoll_wait");
     const int count = in_machine([&](sim::Machine& m) {
       const int taken = m.wait_take(waiter, events, max).value();
@@ -99,9 +102,8 @@ Status ModelKernel::poller_modify(int poller, int fd, std::uint64_t key, unsigne
 Status ModelKernel::poller_remove(int poller, int fd) {
   world().enter(poller, "epoll_ctl del");
   world().enter(fd, "epoll_ctl del");
-  return noted("epoll_ctl del", fd, in_machine([&](sim::Machine& m) {
-                 return m.epoll_ctl(kServer, poller, EPOLL_CTL_DEL, fd, 0, 0);
-               }));
+  return noted("epoll_ctl del", fd,
+               in_machine([&](sim::Machine& m) { return m.epoll_ctl(kServer, poller, EPOLL_CTL_DEL, fd, 0, 0); }));
 }
 
 Result<int> ModelKernel::poller_wait(int poller, ReadyEvent* out, int max, int timeout_ms) {
@@ -142,9 +144,8 @@ Status ModelKernel::wake_clear(int fd) {
     return noted("eventfd read", fd, Status{error});
   }
   world().observe(fd);
-  return noted("eventfd read", fd, in_machine([&](sim::Machine& m) {
-                 return Status{m.eventfd_read(kServer, fd).error()};
-               }));
+  return noted("eventfd read", fd,
+               in_machine([&](sim::Machine& m) { return Status{m.eventfd_read(kServer, fd).error()}; }));
 }
 
 Result<bool> ModelKernel::wait_readable(int fd, int timeout_ms) {
@@ -153,7 +154,9 @@ Result<bool> ModelKernel::wait_readable(int fd, int timeout_ms) {
   if (const int error = world().fault("poll", sim::faults::kPollErrors)) {
     return noted("poll", fd, Result<bool>::failure(error));
   }
-  const auto ready = [](void* a) { return (machine().poll_bits(kServer, *static_cast<int*>(a)).value() & POLLIN) != 0; };
+  const auto ready = [](void* a) {
+    return (machine().poll_bits(kServer, *static_cast<int*>(a)).value() & POLLIN) != 0;
+  };
   bool readable = ready(&fd);
   if (!readable && timeout_ms != 0) readable = schedule.block("poll", ready, &fd, deadline_of(timeout_ms));
   world().touch(kServer, fd, "poll");

@@ -22,9 +22,8 @@ Status set_option(int fd, int level, int name, int value) {
   if (const int error = world().fault("setsockopt", sim::faults::kOptionErrors)) {
     return noted("setsockopt", fd, Status{error});
   }
-  return noted("setsockopt", fd, in_machine([&](sim::Machine& m) {
-                 return m.setsockopt(kServer, fd, level, name, value);
-               }));
+  return noted("setsockopt", fd,
+               in_machine([&](sim::Machine& m) { return m.setsockopt(kServer, fd, level, name, value); }));
 }
 
 // A short count where choose says so: 0 is all.
@@ -108,7 +107,8 @@ Result<int> ModelKernel::accept(int fd) {
 Status ModelKernel::disable_listener(int fd) {
   world().enter(fd, "shutdown listener");
   world().touch_names("shutdown listener");
-  return noted("shutdown listener", fd, in_machine([&](sim::Machine& m) { return m.shutdown(kServer, fd, SHUT_RDWR); }));
+  return noted("shutdown listener", fd,
+               in_machine([&](sim::Machine& m) { return m.shutdown(kServer, fd, SHUT_RDWR); }));
 }
 
 Status ModelKernel::shutdown_write(int fd) {

@@ -54,8 +54,8 @@ void World::enter(int fd, Name call, bool writes) {
   }
   Record& one = record(kServer, fd);
   if (!schedule.clock().knows(one.opened)) {
-    schedule.fail("ledger", std::string(call.text()) + " on number " + std::to_string(fd) +
-                                ", which thread " + std::to_string(one.opened.thread) +
+    schedule.fail("ledger", std::string(call.text()) + " on number " + std::to_string(fd) + ", which thread " +
+                                std::to_string(one.opened.thread) +
                                 " opened and nobody told this one of: a stolen number");
   }
   one.uses.set(schedule.thread(), schedule.clock().of(schedule.thread()));
@@ -137,8 +137,8 @@ void World::lose_waiting_client(int listener) {
 
 int World::fault(Name call, std::span<const int> errors) {
   if (!settings().faults) return 0;
-  const std::uint32_t taken = Schedule::current()->choose(static_cast<std::uint32_t>(errors.size()) + 1,
-                                                         ChoiceKind::kFault, call);
+  const std::uint32_t taken =
+      Schedule::current()->choose(static_cast<std::uint32_t>(errors.size()) + 1, ChoiceKind::kFault, call);
   if (taken == 0) return 0;
   ++faults_;
   return errors[taken - 1];

@@ -1,10 +1,10 @@
 // machine.h: a simulated kernel: descriptors, epoll, eventfd, stream sockets of TCP on loopback and of unix pairs.
 //
-// Each call takes the process first and mirrors the Linux call of its name, with Linux constants; it never blocks: where
-// Linux would, the call fails with EAGAIN, or connect with EINPROGRESS. Nothing happens between calls: on loopback a
-// packet arrives before the call that sent it returns, and what waits for a timer of the kernel is counted in stalled().
-// One thread; deterministic: the same calls and the same choices give the same answers. No memory is taken once the
-// pools have grown. tests/sim/conformance/ runs the same scripts here and on the real kernel.
+// Each call takes the process first and mirrors the Linux call of its name, with Linux constants; it never blocks:
+// where Linux would, the call fails with EAGAIN, or connect with EINPROGRESS. Nothing happens between calls: on
+// loopback a packet arrives before the call that sent it returns; what waits for a timer of the kernel is counted in
+// stalled(). One thread; deterministic: the same calls and the same choices give the same answers. No memory is taken
+// once the pools have grown. tests/sim/conformance/ runs the same scripts here and on the real kernel.
 #pragma once
 
 #include <sys/epoll.h>
@@ -132,8 +132,8 @@ class Machine {
   bool close_on_exec(Process p, int fd) const { return tables_[p].close_on_exec(fd); }
   int open_count(Process p) const { return tables_[p].count(); }
   void list_open(Process p, std::vector<OpenDescriptor>& out) const;
-  unsigned live_connections() const;      // pairs of which some process still holds a side, or may accept it
-  std::size_t bytes_in_flight() const;    // sent, not read, and somebody can still read it
+  unsigned live_connections() const;    // pairs of which some process still holds a side, or may accept it
+  std::size_t bytes_in_flight() const;  // sent, not read, and somebody can still read it
   // What calls on fd depend on and change, as keys: calls without a common key commute.
   void related(Process p, int fd, RelatedObjects& out) const;
   void related_listeners(RelatedObjects& out) const;

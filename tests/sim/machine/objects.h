@@ -12,7 +12,7 @@
 
 namespace flare::sim {
 
-// What in an item's events is not an interest: an item with nothing else is switched off (EPOLLONESHOT after its event).
+// What in an item's events is not an interest: an item with nothing else is off (EPOLLONESHOT after its event).
 inline constexpr std::uint32_t kModes = EPOLLWAKEUP | EPOLLONESHOT | EPOLLET | EPOLLEXCLUSIVE;
 
 enum class Kind : std::uint8_t { kEventfd, kEpoll, kSocket };
@@ -99,18 +99,18 @@ struct SocketState {
   TcpState state = TcpState::kClosed;
   Association association = Association::kUnconnected;
   unsigned shutdown = 0;
-  int error = 0;              // pending, for SO_ERROR
-  bool done = false;          // a FIN came: end of file comes before a pending error
-  bool no_space = false;      // somebody wants to hear of room to send
-  bool fin_queued = false;    // our FIN waits behind bytes for which the peer has no room
-  int description = kNone;    // kNone: closed, or not yet accepted
+  int error = 0;            // pending, for SO_ERROR
+  bool done = false;        // a FIN came: end of file comes before a pending error
+  bool no_space = false;    // somebody wants to hear of room to send
+  bool fin_queued = false;  // our FIN waits behind bytes for which the peer has no room
+  int description = kNone;  // kNone: closed, or not yet accepted
   int peer = kNone;
-  int listener = kNone;       // while it waits for accept, or is deferred
+  int listener = kNone;  // while it waits for accept, or is deferred
   SocketOptions options;
   Address local;
-  Address remote;             // port 0: never connected
-  std::uint16_t owned = 0;    // the port that it keeps from others; 0: none
-  bool port_locked = false;   // bound to a port by number: kept while the socket is open
+  Address remote;            // port 0: never connected
+  std::uint16_t owned = 0;   // the port that it keeps from others; 0: none
+  bool port_locked = false;  // bound to a port by number: kept while the socket is open
   bool address_locked = false;
   int backlog = 0;
   std::uint64_t listen_order = 0;  // place in its reuseport group

@@ -49,7 +49,7 @@ struct Links {
   bool linked = false;
 };
 
-template <class T, Links T::*Link>
+template <class T, Links T::* Link>
 class List {
  public:
   int first = kNone;

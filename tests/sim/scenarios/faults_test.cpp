@@ -24,7 +24,8 @@ TEST_P(SimFaults, EveryCallGivesEveryErrorAtTheFirstTheSecondAndEveryThirdTime) 
         FaultPlan plan(call.call, option, pattern);
         const Exploration one = explorer.run(plan);
         EXPECT_TRUE(one.ok()) << call.call.text() << " error " << option << " pattern " << static_cast<int>(pattern)
-                              << "\n" << explorer.report(one.failure);
+                              << "\n"
+                              << explorer.report(one.failure);
         EXPECT_GT(plan.injected(), 0) << call.call.text() << ": the cell was not executed";
         ++cells;
       }
@@ -49,7 +50,9 @@ TEST_P(SimFaults, EveryAllocationOfTheProductFailsOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Strategy, SimFaults,
                          ::testing::Values(ListenerStrategy::kPerWorker, ListenerStrategy::kShared),
-                         [](const auto& one) { return one.param == ListenerStrategy::kShared ? "Shared" : "PerWorker"; });
+                         [](const auto& one) {
+                           return one.param == ListenerStrategy::kShared ? "Shared" : "PerWorker";
+                         });
 
 }  // namespace
 }  // namespace flare::sim

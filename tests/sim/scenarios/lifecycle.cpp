@@ -8,7 +8,8 @@ namespace {
 void two_asked(const SocketAddress& address, std::vector<Client>& clients) {
   for (int i = 0; i < 2; ++i) {
     clients.emplace_back(address);
-    require(clients.back().connected() && clients.back().send("x\n"), "service", "a client was refused before the stop");
+    require(clients.back().connected() && clients.back().send("x\n"), "service",
+            "a client was refused before the stop");
   }
 }
 
@@ -61,7 +62,8 @@ Scenario drain_with_time(const Setup& setup) {
     two_asked(server.addresses().front(), clients);
     const SimTime before = Schedule::current()->now();
     const std::vector<ShutdownReport> reports = server.drain(1000);
-    require(Schedule::current()->now() - before <= 1'100'000'000, "drain", "it took longer than timeout and join grace");
+    require(Schedule::current()->now() - before <= 1'100'000'000, "drain",
+            "it took longer than timeout and join grace");
     require_sound(reports);
     for (Client& one : clients) {
       require(one.line() == "x", "drain", "a request that was there before the drain was not answered");
@@ -146,8 +148,8 @@ Scenario crash_of_a_worker(const Setup& setup) {
 std::vector<Scenario> lifecycle_scenarios(ListenerStrategy strategy) {
   Setup setup;
   setup.strategy = strategy;
-  std::vector<Scenario> all = {shutdown_with_clients(setup),    double_shutdown(setup),    stop_before_first_poll(setup),
-                               drain_with_time(setup),          drain_without_time(setup), drain_with_stuck_handler(setup),
+  std::vector<Scenario> all = {shutdown_with_clients(setup), double_shutdown(setup),    stop_before_first_poll(setup),
+                               drain_with_time(setup),       drain_without_time(setup), drain_with_stuck_handler(setup),
                                crash_of_a_worker(setup)};
   for (Scenario& one : all) one.name = "lifecycle." + strategy_text(strategy) + "." + one.name;
   return all;

@@ -24,9 +24,11 @@ TEST_P(SimLifecycle, EveryScheduleWithTwoPreemptions) {
     if (const char* n = std::getenv("FLARE_SIM_SCHEDULES")) limits.most_schedules = std::strtoull(n, nullptr, 10);
     const Exploration all = explorer.enumerate(budget, limits);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    std::printf("%-40s %9llu schedules%s %9llu pruned %9llu states %5u..%u steps %u points, %d shared, %d threads, %.1f s\n", scenario.name.c_str(),
-                static_cast<unsigned long long>(all.schedules), all.complete ? "" : " (not all)", static_cast<unsigned long long>(all.pruned), static_cast<unsigned long long>(all.states), all.fewest_steps,
-                all.most_steps, all.most_points, all.learned, all.most_threads, seconds);
+    std::printf(
+        "%-40s %9llu schedules%s %9llu pruned %9llu states %5u..%u steps %u points, %d shared, %d threads, %.1f s\n",
+        scenario.name.c_str(), static_cast<unsigned long long>(all.schedules), all.complete ? "" : " (not all)",
+        static_cast<unsigned long long>(all.pruned), static_cast<unsigned long long>(all.states), all.fewest_steps,
+        all.most_steps, all.most_points, all.learned, all.most_threads, seconds);
     std::fflush(stdout);
     EXPECT_TRUE(all.ok()) << explorer.report(all.failure);
   }
@@ -34,7 +36,9 @@ TEST_P(SimLifecycle, EveryScheduleWithTwoPreemptions) {
 
 INSTANTIATE_TEST_SUITE_P(Strategy, SimLifecycle,
                          ::testing::Values(ListenerStrategy::kPerWorker, ListenerStrategy::kShared),
-                         [](const auto& one) { return one.param == ListenerStrategy::kShared ? "Shared" : "PerWorker"; });
+                         [](const auto& one) {
+                           return one.param == ListenerStrategy::kShared ? "Shared" : "PerWorker";
+                         });
 
 }  // namespace
 }  // namespace flare::sim

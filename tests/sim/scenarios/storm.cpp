@@ -16,10 +16,18 @@ int live(const SocketAddress& address) {
   for (int i = 0; i < asks && may_be_served(client); ++i) ++answered;
   if (!client.connected()) return answered;
   switch (pick(4, "a client leaves")) {
-    case 1: client.reset(); break;
-    case 2: client.finish_sending(); static_cast<void>(client.await_end()); break;
-    case 3: static_cast<void>(client.send("half a li")); break;
-    default: break;
+    case 1:
+      client.reset();
+      break;
+    case 2:
+      client.finish_sending();
+      static_cast<void>(client.await_end());
+      break;
+    case 3:
+      static_cast<void>(client.send("half a li"));
+      break;
+    default:
+      break;
   }
   return answered;
 }
@@ -35,8 +43,12 @@ void await_polling(const LineServer& server) {
 
 void end_server(LineServer& server) {
   switch (pick(5, "how the server stops")) {
-    case 1: require_sound(server.drain(0)); return;
-    case 2: server.shutdown(); return;
+    case 1:
+      require_sound(server.drain(0));
+      return;
+    case 2:
+      server.shutdown();
+      return;
     case 3:
       server.request_stop();
       server.wait();
@@ -47,7 +59,9 @@ void end_server(LineServer& server) {
       static_cast<void>(server.drain(1000));
       return;
     }
-    default: require_sound(server.drain(1000)); return;
+    default:
+      require_sound(server.drain(1000));
+      return;
   }
 }
 

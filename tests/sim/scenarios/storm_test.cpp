@@ -46,9 +46,10 @@ TEST_P(SimStorm, AfterTheFaultsEveryClientIsServed) {
   run_random(chaos_scenarios(GetParam()), 0.03);
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategy, SimStorm,
-                         ::testing::Values(ListenerStrategy::kPerWorker, ListenerStrategy::kShared),
-                         [](const auto& one) { return one.param == ListenerStrategy::kShared ? "Shared" : "PerWorker"; });
+INSTANTIATE_TEST_SUITE_P(Strategy, SimStorm, ::testing::Values(ListenerStrategy::kPerWorker, ListenerStrategy::kShared),
+                         [](const auto& one) {
+                           return one.param == ListenerStrategy::kShared ? "Shared" : "PerWorker";
+                         });
 
 }  // namespace
 }  // namespace flare::sim
