@@ -23,7 +23,7 @@ Result<int> Machine::begin_wait(Process p, int ep) {
   const int waiter = waiters_.take();
   waiters_[waiter].description = tables_[p].description(ep);
   ++descriptions_[waiters_[waiter].description].references;
-  sets_[set.value()].waiters.push_back(waiters_, waiter);
+  sets_[set.value()].waiters.push_front(waiters_, waiter);
   return waiter;
 }
 

@@ -23,6 +23,7 @@ void Machine::reset() {
   sockets_.reset();
   stalled_.clear();
   time_waits_.clear();
+  ports_.clear();
   options_.clear();
   members_.clear();
   generation_ = 0;
@@ -60,6 +61,13 @@ void Machine::list_open(Process p, std::vector<OpenDescriptor>& out) const {
     out.push_back(OpenDescriptor{fd, description->kind, description->generation});
     --left;
   }
+}
+
+bool Machine::refuses_more(Process p, int fd) const {
+  const Result<int> index = find_socket(p, fd);
+  if (!index.ok()) return false;
+  const Socket& socket = sockets_[index.value()];
+  return socket.state == TcpState::kListen && socket.accept_queue.count > socket.backlog;
 }
 
 unsigned Machine::live_connections() const {

@@ -2,9 +2,9 @@
 //
 // Each call takes the process first and mirrors the Linux call of its name, with Linux constants; it never blocks:
 // where Linux would, the call fails with EAGAIN, or connect with EINPROGRESS. Nothing happens between calls: on
-// loopback a packet arrives before the call that sent it returns; what waits for a timer of the kernel is counted in
-// stalled(). One thread; deterministic: the same calls and the same choices give the same answers. No memory is taken
-// once the pools have grown. tests/sim/conformance/ runs the same scripts here and on the real kernel.
+// loopback a packet arrives before the call that sent it returns, and stalled() counts what waits for the kernel's
+// timers. One thread; deterministic: the same calls and the same choices give the same answers. No memory is taken once
+// the pools have grown. tests/sim/conformance/ runs the same scripts here and on the real kernel.
 #pragma once
 
 #include <sys/epoll.h>
@@ -80,9 +80,9 @@ class Machine {
   Result<int> epoll_take(Process p, int ep, epoll_event* events, int max);
   bool epoll_has_ready(Process p, int ep) const;
 
-  // A thread asleep inside epoll_wait, first come, first woken. A wake takes it off the queue of the sleeping: it then
-  // ends its wait, takes, and begins another one if it got nothing. The set lives while somebody waits, as in Linux,
-  // whatever happens to its number: wait_take works until end_wait.
+  // A thread asleep inside epoll_wait; of several on one set the last to come is the first to wake. A wake takes it off
+  // the queue of the sleeping: it then ends its wait, takes, and begins another one if it got nothing. The set lives
+  // while somebody waits, as in Linux, whatever happens to its number: wait_take works until end_wait.
   Result<int> begin_wait(Process p, int ep);
   bool woken(int waiter) const { return waiters_[waiter].woken; }
   bool wait_has_ready(int waiter) const;
@@ -128,6 +128,7 @@ class Machine {
   // For oracles.
   bool is_open(Process p, int fd) const { return find(p, fd) != nullptr; }
   std::uint64_t description_of(Process p, int fd) const;  // never given twice between resets; 0: no such number
+  Kind kind_of(Process p, int fd) const { return find(p, fd)->kind; }  // of an open number
   bool nonblocking(Process p, int fd) const;
   bool close_on_exec(Process p, int fd) const { return tables_[p].close_on_exec(fd); }
   int open_count(Process p) const { return tables_[p].count(); }
@@ -137,6 +138,7 @@ class Machine {
   // What calls on fd depend on and change, as keys: calls without a common key commute.
   void related(Process p, int fd, RelatedObjects& out) const;
   void related_listeners(RelatedObjects& out) const;
+  bool refuses_more(Process p, int fd) const;  // a listener whose queue is full
   // While choose asks about "reuseport member" or "exclusive waiter": generations of the options' descriptions.
   const std::vector<std::uint64_t>& options() const { return options_; }
 
@@ -188,9 +190,15 @@ class Machine {
   void free_socket(int socket);
   bool conflicts(int socket, const Address& local, bool strict) const;
   bool find_port(int socket, Address& local);
+  bool may_bind(int socket, const Address& local);
+  PortMemory& memory_of(std::uint16_t port);
+  bool shares(const PortMemory& memory, const Socket& socket, const Address& local) const;
+  void remember_bind(int socket, const Address& local, bool listens);
   Status bind_to(int socket, const Address& asked);
+  void forget_address(Socket& socket);
 
   // tcp_listen.cpp
+  bool may_listen(int socket);
   Status shutdown_listener(Socket& socket);
   void stop_listening(int listener);
   void enqueue(int listener, int child);
@@ -198,6 +206,8 @@ class Machine {
   void deliver_deferred(int child);
 
   // tcp_connect.cpp
+  Status begin_connect(int socket, Address to);
+  bool connection_exists(const Address& from, const Address& to) const;
   int find_listener(const Address& to);
   void send_syn(int socket);
   void establish(int client, int listener);
@@ -242,6 +252,7 @@ class Machine {
   Pool<Socket> sockets_;
   std::vector<int> stalled_;
   std::vector<TimeWait> time_waits_;
+  std::vector<PortMemory> ports_;
   std::vector<std::uint64_t> options_;
   std::vector<int> members_;
   std::uint64_t generation_ = 0;

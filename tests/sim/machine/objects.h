@@ -12,7 +12,7 @@
 
 namespace flare::sim {
 
-// What in an item's events is not an interest: an item with nothing else is off (EPOLLONESHOT after its event).
+// What in an item's events is not an interest: an item with nothing else is switched off, as by EPOLLONESHOT.
 inline constexpr std::uint32_t kModes = EPOLLWAKEUP | EPOLLONESHOT | EPOLLET | EPOLLEXCLUSIVE;
 
 enum class Kind : std::uint8_t { kEventfd, kEpoll, kSocket };
@@ -141,8 +141,21 @@ struct Description {
   void clear() { *this = Description{}; }
 };
 
+// What Linux remembers of the binds of one port, to spare itself looking at all its sockets. It forgets it with the
+// last of them. It is an optimisation that shows: a match with it passes where the look at all would refuse.
+struct PortMemory {
+  enum class Share : std::uint8_t { kNo, kAny, kSameAddress };
+  std::uint16_t port = 0;
+  bool all_reuse = false;
+  Share share = Share::kNo;
+  Address local;  // of the one that set it to kSameAddress
+  int family = AF_INET;
+  bool v6_only = false;
+};
+
 struct TimeWait {
   Address local;
+  Address remote;
   SocketOptions options;
   int family = AF_INET;
 };

@@ -22,6 +22,10 @@ void Machine::free_socket(int index) {
   Socket& socket = sockets_[index];
   if (socket.peer != kNone && sockets_[socket.peer].peer == index) sockets_[socket.peer].peer = kNone;
   if (socket.state == TcpState::kSynSent || socket.state == TcpState::kDeferred) unstall(index);
+  // Deferred clients outlive their listener; the next socket with this number is not theirs.
+  for (const int waiting : stalled_) {
+    if (sockets_[waiting].listener == index) sockets_[waiting].listener = kNone;
+  }
   socket.alive = false;
   socket.owned = 0;
   sockets_.give(index);
@@ -108,6 +112,7 @@ Result<int> Machine::getsockopt(Process p, int fd, int level, int name) {
   }
   if (socket.family == AF_UNIX) return Result<int>::failure(EOPNOTSUPP);
   if (level == IPPROTO_TCP && name == TCP_NODELAY) return socket.options.nodelay ? 1 : 0;
+  if (level == IPPROTO_TCP && name == TCP_DEFER_ACCEPT) return socket.options.defer_accept;
   if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY && socket.family == AF_INET6) return socket.options.v6_only ? 1 : 0;
   return Result<int>::failure(level == IPPROTO_IPV6 ? EOPNOTSUPP : ENOPROTOOPT);
 }

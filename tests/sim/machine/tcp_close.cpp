@@ -29,7 +29,7 @@ void Machine::finish(int index) {
 // The side that closed first keeps its port busy for a while.
 void Machine::time_wait(int index) {
   const Socket& socket = sockets_[index];
-  time_waits_.push_back(TimeWait{socket.local, socket.options, socket.family});
+  time_waits_.push_back(TimeWait{socket.local, socket.remote, socket.options, socket.family});
   finish(index);
 }
 
@@ -125,9 +125,6 @@ void Machine::close_tcp(int index) {
     case TcpState::kListen:
       socket.state = TcpState::kClosed;
       stop_listening(index);
-      for (const int waiting : stalled_) {
-        if (sockets_[waiting].listener == index) sockets_[waiting].listener = kNone;
-      }
       free_socket(index);
       return;
     case TcpState::kClosed:
@@ -170,6 +167,7 @@ Status Machine::shutdown_tcp(int index, unsigned how) {
 
 Status Machine::shutdown_unix(Socket& socket, unsigned how) {
   socket.shutdown |= how;
+  state_change(socket);
   if (socket.peer == kNone) return Status{};
   Socket& peer = sockets_[socket.peer];
   if ((how & kReceiveShutdown) != 0) peer.shutdown |= kSendShutdown;

@@ -27,36 +27,24 @@ Status Machine::connect(Process p, int fd, const sockaddr* address, socklen_t le
   const int index = found.value();
   Socket& socket = sockets_[index];
   if (socket.family == AF_UNIX) return Status{EINVAL};
-  if (socket.association == Association::kConnected) return Status{EISCONN};
-  if (socket.association == Association::kDisconnecting) return Status{EINVAL};
-  if (socket.association == Association::kUnconnected) {
-    if (socket.state != TcpState::kClosed) return Status{EISCONN};
-    const Result<Address> parsed = parse_address(socket.family, address, length);
-    if (!parsed.ok()) return Status{parsed.error()};
-    Address to = parsed.value();
-    if (to.is_wildcard()) {
-      const std::uint16_t port = to.port;
-      to = loopback_address(to.is_v4());
-      to.port = port;
+  switch (socket.association) {
+    case Association::kConnected:
+      return Status{EISCONN};
+    case Association::kDisconnecting:
+      return Status{EINVAL};
+    case Association::kConnecting:
+      if (socket.state == TcpState::kSynSent) return Status{EALREADY};
+      break;
+    case Association::kUnconnected: {
+      if (socket.state != TcpState::kClosed) return Status{EISCONN};
+      const Result<Address> to = parse_address(socket.family, address, length);
+      if (!to.ok()) return Status{to.error()};
+      const Status begun = begin_connect(index, to.value());
+      if (!begun.ok()) return begun;
+      // What a socket that does not block gets although it is decided already.
+      if (descriptions_[socket.description].nonblocking) return Status{EINPROGRESS};
+      break;
     }
-    if (!to.is_loopback() || (to.is_v4() && socket.options.v6_only)) return Status{ENETUNREACH};
-    Address from = socket.local;
-    if (!socket.address_locked) from = loopback_address(to.is_v4());
-    from.port = socket.owned;
-    if (socket.owned == 0 && !find_port(index, from)) return Status{EADDRNOTAVAIL};
-    socket.local = from;
-    socket.owned = from.port;
-    socket.remote = to;
-    socket.error = 0;
-    socket.done = false;
-    socket.state = TcpState::kSynSent;
-    socket.association = Association::kConnecting;
-    stall(index);
-    send_syn(index);
-    // What a socket that does not block gets although it is decided already.
-    if (descriptions_[socket.description].nonblocking) return Status{EINPROGRESS};
-  } else if (socket.state == TcpState::kSynSent) {
-    return Status{EALREADY};
   }
   if (socket.state == TcpState::kSynSent) return Status{EINPROGRESS};
   if (socket.state == TcpState::kClosed) {
@@ -67,6 +55,49 @@ Status Machine::connect(Process p, int fd, const sockaddr* address, socklen_t le
   }
   socket.association = Association::kConnected;
   return Status{};
+}
+
+Status Machine::begin_connect(int index, Address to) {
+  Socket& socket = sockets_[index];
+  if (to.is_wildcard()) {
+    const std::uint16_t port = to.port;
+    to = socket.address_locked ? socket.local : loopback_address(to.is_v4());
+    to.port = port;
+  }
+  if (!to.is_loopback() || (to.is_v4() && socket.options.v6_only)) return Status{ENETUNREACH};
+  Address from = socket.local;
+  if (!socket.address_locked) from = loopback_address(to.is_v4());
+  from.port = socket.owned;
+  if (socket.owned == 0 && !find_port(index, from)) return Status{EADDRNOTAVAIL};
+  if (connection_exists(from, to)) {
+    release_port(socket);
+    return Status{EADDRNOTAVAIL};
+  }
+  if (socket.owned == 0) {
+    memory_of(from.port).all_reuse = false;
+    memory_of(from.port).share = PortMemory::Share::kNo;
+  }
+  socket.local = from;
+  socket.owned = from.port;
+  socket.remote = to;
+  socket.error = 0;
+  socket.done = false;
+  socket.state = TcpState::kSynSent;
+  socket.association = Association::kConnecting;
+  stall(index);
+  send_syn(index);
+  return Status{};
+}
+
+bool Machine::connection_exists(const Address& from, const Address& to) const {
+  const auto same = [](const Address& a, const Address& b) { return a.port == b.port && a.same_ip(b); };
+  for (int i = 0; i < sockets_.used(); ++i) {
+    const Socket& other = sockets_[i];
+    if (!other.alive || other.state == TcpState::kClosed || other.state == TcpState::kListen) continue;
+    if (same(other.local, from) && same(other.remote, to)) return true;
+  }
+  return std::any_of(time_waits_.begin(), time_waits_.end(),
+                     [&](const TimeWait& other) { return same(other.local, from) && same(other.remote, to); });
 }
 
 // The best listener; of a reuseport group any member.
@@ -108,9 +139,10 @@ void Machine::establish(int index, int listener) {
   Socket& child = sockets_[child_index];
   Socket& client = sockets_[index];
   child.options = sockets_[listener].options;
+  child.options.defer_accept = 0;
   child.local = client.remote;
   child.remote = client.local;
-  child.owned = child.local.port;
+  child.shutdown = sockets_[listener].shutdown;
   child.address_locked = sockets_[listener].address_locked;
   child.association = Association::kConnected;
   child.listener = listener;
@@ -118,12 +150,16 @@ void Machine::establish(int index, int listener) {
   client.peer = child_index;
   client.state = TcpState::kEstablished;
   state_change(client);
-  if (child.options.defer_accept > 0) {
-    child.state = TcpState::kDeferred;
+  // With more than its backlog deferred a listener answers with cookies and keeps no request, so it cannot defer.
+  const auto deferred = std::count_if(stalled_.begin(), stalled_.end(),
+                                      [this, listener](int waiting) { return sockets_[waiting].listener == listener; });
+  if (sockets_[listener].options.defer_accept > 0 && deferred <= sockets_[listener].backlog) {
+    child.state = TcpState::kDeferred;  // a request, not yet a socket: it keeps no port
     stall(child_index);
     return;
   }
   child.state = TcpState::kEstablished;
+  child.owned = child.local.port;
   enqueue(listener, child_index);
 }
 
@@ -141,15 +177,11 @@ void Machine::disconnect(Socket& socket) {
     socket.error = ECONNRESET;
   }
   socket.state = TcpState::kClosed;
-  release_port(socket);
+  if (before != TcpState::kClosed) release_port(socket);
   if (before == TcpState::kListen) stop_listening(index);
   socket.in.clear();
   socket.remote.port = 0;
-  if (!socket.address_locked) {
-    const std::uint16_t port = socket.local.port;
-    socket.local = any_address(socket.family);
-    socket.local.port = port;
-  }
+  if (!socket.address_locked) forget_address(socket);
   socket.shutdown = 0;
   socket.done = false;
   wake(socket.watchers, EPOLLERR, false);

@@ -24,14 +24,21 @@ Status Machine::listen(Process p, int fd, int backlog) {
   if (socket.owned == 0) {
     // Never bound, or its port went when it was disabled: any port.
     if (!find_port(index.value(), local)) return Status{EADDRINUSE};
-    socket.local.port = local.port;
-    socket.owned = local.port;
-  } else if (conflicts(index.value(), local, false)) {
+  } else if (!may_listen(index.value())) {
     return Status{EADDRINUSE};
   }
+  remember_bind(index.value(), local, true);
+  socket.local.port = local.port;
+  socket.owned = local.port;
   socket.state = TcpState::kListen;
   socket.listen_order = ++listen_order_;
   return Status{};
+}
+
+// As may_bind, but one that listens reuses no address.
+bool Machine::may_listen(int index) {
+  const Socket& socket = sockets_[index];
+  return shares(memory_of(socket.owned), socket, socket.local) || !conflicts(index, socket.local, false);
 }
 
 Result<int> Machine::accept4(Process p, int fd, int flags) {
@@ -49,6 +56,8 @@ Result<int> Machine::accept4(Process p, int fd, int flags) {
 
 void Machine::enqueue(int listener, int child) {
   sockets_[listener].accept_queue.push_back(sockets_, child);
+  // A socket that was shut down before it listened hands that on: its clients get their end of file at once.
+  if ((sockets_[child].shutdown & kSendShutdown) != 0) queue_fin(child);
   wake(sockets_[listener].watchers, kReadableKey, false);
 }
 
@@ -84,6 +93,7 @@ void Machine::promote(int index) {
   if (listener.accept_queue.count > listener.backlog) return;
   unstall(index);
   child.state = TcpState::kEstablished;
+  child.owned = child.local.port;
   const int client = child.peer;
   const int to = child.listener;
   if (sockets_[client].fin_queued) send_fin(client);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 
 #include "machine/machine.h"
@@ -52,6 +53,50 @@ bool Machine::conflicts(int index, const Address& local, bool strict) const {
   return false;
 }
 
+// The memory of a port that nobody has any more is gone.
+PortMemory& Machine::memory_of(std::uint16_t port) {
+  bool owned = false;
+  for (int i = 0; i < sockets_.used() && !owned; ++i) owned = sockets_[i].alive && sockets_[i].owned == port;
+  for (const TimeWait& other : time_waits_) owned = owned || other.local.port == port;
+  const auto found =
+      std::find_if(ports_.begin(), ports_.end(), [port](const PortMemory& memory) { return memory.port == port; });
+  PortMemory& memory = found != ports_.end() ? *found : ports_.emplace_back();
+  if (!owned) {
+    memory = PortMemory{};
+    memory.all_reuse = true;
+    memory.share = PortMemory::Share::kAny;
+  }
+  memory.port = port;
+  return memory;
+}
+
+bool Machine::shares(const PortMemory& memory, const Socket& socket, const Address& local) const {
+  if (memory.share == PortMemory::Share::kNo || !socket.options.reuse_port) return false;
+  if (memory.share == PortMemory::Share::kAny) return true;
+  return overlap(socket.family, local, socket.options.v6_only, memory.family, memory.local, memory.v6_only);
+}
+
+bool Machine::may_bind(int index, const Address& local) {
+  const Socket& socket = sockets_[index];
+  const PortMemory& memory = memory_of(local.port);
+  if (memory.all_reuse && socket.options.reuse_address) return true;
+  return shares(memory, socket, local) || !conflicts(index, local, false);
+}
+
+void Machine::remember_bind(int index, const Address& local, bool listens) {
+  const Socket& socket = sockets_[index];
+  PortMemory& memory = memory_of(local.port);
+  if (!socket.options.reuse_address || listens) memory.all_reuse = false;
+  if (!socket.options.reuse_port) {
+    memory.share = PortMemory::Share::kNo;
+  } else if (!shares(memory, socket, local)) {
+    memory.share = PortMemory::Share::kSameAddress;
+    memory.local = local;
+    memory.family = socket.family;
+    memory.v6_only = socket.options.v6_only;
+  }
+}
+
 bool Machine::find_port(int index, Address& local) {
   for (unsigned tries = kFirstPort; tries <= kLastPort; ++tries) {
     local.port = static_cast<std::uint16_t>(next_port_);
@@ -76,16 +121,23 @@ Status Machine::bind_to(int index, const Address& asked) {
   if (socket.options.v6_only && asked.is_v4()) return Status{EINVAL};
   if (socket.state != TcpState::kClosed || socket.owned != 0) return Status{EINVAL};
   Address local = asked;
-  if (asked.port == 0) {
-    if (!find_port(index, local)) return Status{EADDRINUSE};
-  } else if (conflicts(index, local, false)) {
+  const bool taken = asked.port == 0 ? !find_port(index, local) : !may_bind(index, local);
+  if (taken) {
+    forget_address(socket);  // of a connection that is over
     return Status{EADDRINUSE};
   }
+  remember_bind(index, local, false);
   socket.local = local;
   socket.owned = local.port;
   socket.port_locked = asked.port != 0;
   socket.address_locked = !asked.is_wildcard();
   return Status{};
+}
+
+void Machine::forget_address(Socket& socket) {
+  const std::uint16_t port = socket.local.port;
+  socket.local = any_address(socket.family);
+  socket.local.port = port;
 }
 
 // A port that was chosen for the socket goes as soon as nothing needs it; one that was asked for stays until close.
