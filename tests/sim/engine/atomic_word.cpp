@@ -20,13 +20,21 @@ bool releases(std::memory_order order) {
 
 struct Store {
   std::uint64_t bits = 0;
-  Epoch writer;
   VectorClock published;
-};
+  // When each thread wrote it or first saw it, 0: never. Whoever knows of such a moment sees no older store.
+  std::array<std::uint32_t, kMaxThreads> seen{};
 
-struct Seen {
-  std::uint32_t sequence = 0;
-  std::uint32_t time = 0;  // of the thread that saw it
+  void see(int thread, std::uint32_t time) {
+    std::uint32_t& first = seen[static_cast<std::size_t>(thread)];
+    if (first == 0) first = time;
+  }
+  bool is_known(const VectorClock& clock) const {
+    for (int i = 0; i < kMaxThreads; ++i) {
+      const std::uint32_t first = seen[static_cast<std::size_t>(i)];
+      if (first != 0 && clock.of(i) >= first) return true;
+    }
+    return false;
+  }
 };
 
 }  // namespace
@@ -34,8 +42,8 @@ struct Seen {
 struct StoreHistory {
   std::array<Store, kStores> ring;
   std::uint32_t newest = 0;
+  // The newest store that a sequentially consistent operation made or saw: the later ones see none before it.
   std::uint32_t newest_seq_cst = 0;
-  std::array<Seen, kMaxThreads> seen{};
 
   Store& at(std::uint32_t sequence) { return ring[sequence % kStores]; }
 };
@@ -47,10 +55,8 @@ AtomicWord::~AtomicWord() {
 namespace {
 
 void enter(const AtomicWord& word, bool writes, Name call) {
-  const bool first = word.object.id == 0;
   Schedule& schedule = *Schedule::current();
   schedule.point(word.object, writes, call, schedule.options().atomic_points);
-  if (first) word.published.clear();
 }
 
 StoreHistory& history_of(const AtomicWord& word) {
@@ -64,15 +70,20 @@ StoreHistory& history_of(const AtomicWord& word) {
 // The oldest store that the running thread may still see.
 std::uint32_t oldest_visible(StoreHistory& history, const VectorClock& clock, bool seq_cst) {
   std::uint32_t oldest = history.newest >= kStores ? history.newest - kStores + 1 : 0;
-  for (std::uint32_t i = history.newest; i > oldest; --i) {
-    if (clock.knows(history.at(i).writer)) oldest = i;
-  }
-  for (int i = 0; i < kMaxThreads; ++i) {
-    const Seen& seen = history.seen[static_cast<std::size_t>(i)];
-    if (seen.time != 0 && seen.sequence > oldest && clock.of(i) >= seen.time) oldest = seen.sequence;
-  }
   if (seq_cst && history.newest_seq_cst > oldest) oldest = history.newest_seq_cst;
+  for (std::uint32_t i = history.newest; i > oldest; --i) {
+    if (history.at(i).is_known(clock)) return i;
+  }
   return oldest;
+}
+
+void see(StoreHistory& history, std::uint32_t sequence, std::memory_order order) {
+  Schedule& schedule = *Schedule::current();
+  const int thread = schedule.thread();
+  schedule.clock().tick(thread);
+  history.at(sequence).see(thread, schedule.clock().of(thread));
+  if (acquires(order)) schedule.clock().join(history.at(sequence).published);
+  if (order == std::memory_order_seq_cst && sequence > history.newest_seq_cst) history.newest_seq_cst = sequence;
 }
 
 std::uint64_t load_stale(const AtomicWord& word, std::memory_order order) {
@@ -80,12 +91,21 @@ std::uint64_t load_stale(const AtomicWord& word, std::memory_order order) {
   StoreHistory& history = history_of(word);
   const std::uint32_t oldest = oldest_visible(history, schedule.clock(), order == std::memory_order_seq_cst);
   const std::uint32_t back = schedule.choose(history.newest - oldest + 1, ChoiceKind::kStale, "store");
-  const std::uint32_t sequence = history.newest - back;
-  const int thread = schedule.thread();
-  schedule.clock().tick(thread);
-  history.seen[static_cast<std::size_t>(thread)] = {sequence, schedule.clock().of(thread)};
-  if (acquires(order)) schedule.clock().join(history.at(sequence).published);
-  return history.at(sequence).bits;
+  see(history, history.newest - back, order);
+  return history.at(history.newest - back).bits;
+}
+
+// The older stores that a compare-exchange may see and then fail: those that are not what it expects.
+std::uint32_t choose_failing_store(const AtomicWord& word, std::uint64_t expected, std::memory_order failure) {
+  Schedule& schedule = *Schedule::current();
+  StoreHistory& history = history_of(word);
+  const std::uint32_t oldest = oldest_visible(history, schedule.clock(), failure == std::memory_order_seq_cst);
+  std::array<std::uint32_t, kStores> candidates{history.newest};
+  std::uint32_t count = 1;
+  for (std::uint32_t i = history.newest; i-- > oldest;) {
+    if (history.at(i).bits != expected) candidates[count++] = i;
+  }
+  return candidates[schedule.choose(count, ChoiceKind::kStale, "store")];
 }
 
 void remember_store(AtomicWord& word, std::memory_order order) {
@@ -93,15 +113,14 @@ void remember_store(AtomicWord& word, std::memory_order order) {
   Schedule& schedule = *Schedule::current();
   const std::uint32_t sequence = ++history.newest;
   const int thread = schedule.thread();
-  history.at(sequence) = {word.bits, schedule.clock().now(thread), word.published};
+  history.at(sequence) = {word.bits, word.published, {}};
+  history.at(sequence).see(thread, schedule.clock().of(thread));
   if (order == std::memory_order_seq_cst) history.newest_seq_cst = sequence;
-  history.seen[static_cast<std::size_t>(thread)] = {sequence, schedule.clock().of(thread)};
 }
 
 // What a store publishes. A read-modify-write keeps what the store before it published.
 void publish(AtomicWord& word, std::memory_order order, bool continues) {
   Schedule& schedule = *Schedule::current();
-  if (order == std::memory_order_seq_cst) schedule.join_seq_cst();
   if (!continues) word.published.clear();
   if (releases(order)) word.published.join(schedule.clock());
   if (schedule.options().weak_memory) remember_store(word, order);
@@ -114,7 +133,6 @@ std::uint64_t load(const AtomicWord& word, std::memory_order order) {
   Schedule* schedule = Schedule::current();
   if (schedule == nullptr) return word.bits;
   enter(word, false, "load");
-  if (order == std::memory_order_seq_cst) schedule->join_seq_cst();
   std::uint64_t bits = word.bits;
   if (schedule->options().weak_memory) {
     bits = load_stale(word, order);
@@ -168,17 +186,23 @@ bool compare_exchange(AtomicWord& word, std::uint64_t& expected, std::uint64_t d
   }
   enter(word, true, "compare-exchange");
   const bool spurious = weak && schedule->choose(2, ChoiceKind::kCalm, "spurious compare-exchange") != 0;
-  if (word.bits == expected && !spurious) {
-    if (schedule->options().weak_memory) static_cast<void>(history_of(word));
+  const bool stale = schedule->options().weak_memory;
+  StoreHistory* history = stale ? &history_of(word) : nullptr;
+  const std::uint32_t seen = stale ? choose_failing_store(word, expected, failure) : 0;
+  if (word.bits == expected && !spurious && (!stale || seen == history->newest)) {
     if (acquires(success)) schedule->clock().join(word.published);
     word.bits = desired;
     publish(word, success, true);
     schedule->note("compare-exchange", word.object.id, static_cast<std::int64_t>(desired));
     return true;
   }
-  if (failure == std::memory_order_seq_cst) schedule->join_seq_cst();
-  expected = word.bits;  // the newest store: a failed exchange that reads an older one is not modelled
-  if (acquires(failure)) schedule->clock().join(word.published);
+  if (stale) {
+    see(*history, seen, failure);
+    expected = history->at(seen).bits;
+  } else {
+    expected = word.bits;
+    if (acquires(failure)) schedule->clock().join(word.published);
+  }
   schedule->note("compare-exchange fails", word.object.id, static_cast<std::int64_t>(expected));
   return false;
 }

@@ -2,7 +2,10 @@
 // Threads:    threads of a schedule; on the host it is a plain word.
 // Bounds:     kStores stores are remembered; older ones are never seen again.
 // Ordering:   acquire loads join what the store that they read published; a read-modify-write reads the newest store
-//             and continues its release sequence; seq_cst operations are ordered among each other by one clock.
+//             and continues its release sequence; among seq_cst operations on one word none sees an older store than an
+//             earlier one did. They order no other memory than acquire and release do.
+// Not here:   a load that sees a store which its own thread's later steps lead to (load buffering), and stores that take
+//             another place in a word's order than they are executed in. Fences: the product has none.
 // Source:     C++20 [intro.races], [atomics.order]; own design.
 #pragma once
 
@@ -23,7 +26,7 @@ struct AtomicWord {
 
   std::uint64_t bits;
   mutable SharedObject object;
-  mutable VectorClock published;  // by the newest store; valid once object has an id
+  mutable VectorClock published;  // by the newest store
   mutable StoreHistory* history = nullptr;
 };
 

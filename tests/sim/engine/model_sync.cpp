@@ -57,6 +57,7 @@ void ModelCondition::wait(ModelMutex& mutex) {
   Schedule* schedule = Schedule::current();
   if (schedule == nullptr) return;
   schedule->step();
+  schedule->touch(object_, false, "wait");
   mutex.release();
   struct Waiter {
     const ModelCondition* condition;
@@ -71,12 +72,16 @@ void ModelCondition::wait(ModelMutex& mutex) {
         },
         &waiter);
   }
+  schedule->touch(object_, false, "woken");
   mutex.take();
   schedule->note("condition", 0, 0);
 }
 
 void ModelCondition::notify_all() {
-  if (Schedule* schedule = Schedule::current()) schedule->step();
+  if (Schedule* schedule = Schedule::current()) {
+    schedule->step();
+    schedule->touch(object_, true, "notify");
+  }
   ++notified_;
 }
 

@@ -50,6 +50,7 @@ class ModelCondition {
     return predicate();
   }
 
+  SharedObject object_;  // for histories: a notification is part of a state
   std::uint64_t notified_ = 0;
 };
 

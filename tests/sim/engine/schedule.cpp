@@ -46,7 +46,6 @@ Verdict Schedule::run(ChoiceSource& source, const ScheduleOptions& options, Lear
   now_ = kStartOfTime;
   site_ = steps_ = points_ = 0;
   hash_ = 0;
-  seq_cst_.clear();
   verdict_ = Verdict();
   current_ = this;
   prepare(0, "control");

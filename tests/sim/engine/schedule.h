@@ -142,11 +142,6 @@ class Schedule {
   void advance_to(SimTime time) { now_ = time > now_ ? time : now_; }
   VectorClock& clock() { return slots_[static_cast<std::size_t>(running_)].clock; }
   const VectorClock& clock_of(int thread) const { return slot(thread).clock; }
-  // Sequentially consistent operations see each other in one order.
-  void join_seq_cst() {
-    seq_cst_.join(clock());
-    clock().join(seq_cst_);
-  }
   const ScheduleOptions& options() const { return *options_; }
   int alive() const { return alive_; }
   // Several threads may be alive.
@@ -202,7 +197,6 @@ class Schedule {
   int alive_ = 0;
   bool over_ = false;
   SimTime now_ = 0;
-  VectorClock seq_cst_;
   std::uint32_t site_ = 0;
   std::uint32_t steps_ = 0;
   std::uint32_t points_ = 0;

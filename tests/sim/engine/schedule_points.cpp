@@ -156,6 +156,7 @@ void Schedule::leave(ChoiceKind kind, Name what) {
     auto count = static_cast<std::uint32_t>(others_enabled(threads));
     const Slot& self = slot(running_);
     if (self.state == State::kBlocked && is_enabled(self)) threads[count++] = running_;
+    if (self.state == State::kRunnable) threads[count] = running_;  // for a source that has priorities
     if (count > 0) {
       ++site_;
       const std::uint32_t taken = choose_thread(kind, what, threads.data(), count);

@@ -98,8 +98,11 @@ std::uint32_t Pct::take(const Choice& choice) {
 std::uint32_t Pct::take_thread(const Choice& choice, const int* threads) {
   ++steps_;
   // At a change point, and when it yields, the running thread falls behind all others.
-  if (choice.kind == ChoiceKind::kPreempt && std::find(changes_.begin(), changes_.end(), steps_) != changes_.end()) {
-    priority_[static_cast<std::size_t>(threads[0])] = lowest_ -= 0.001;
+  const bool changes = choice.kind == ChoiceKind::kPreempt &&
+                       std::find(changes_.begin(), changes_.end(), steps_) != changes_.end();
+  if (changes) priority_[static_cast<std::size_t>(threads[0])] = lowest_ -= 0.001;
+  if (choice.what.hash() == Name("yield").hash()) {
+    priority_[static_cast<std::size_t>(threads[choice.options])] = lowest_ -= 0.001;
   }
   std::uint32_t best = 0;
   for (std::uint32_t i = 1; i < choice.options; ++i) {
@@ -156,6 +159,12 @@ std::uint32_t Replay::take(const Choice& choice) {
                      choice.what.text() + "), the string says " + std::to_string(wanted.options);
   }
   return wanted.taken < choice.options ? wanted.taken : 0;
+}
+
+void Replay::end_schedule(std::uint32_t sites) {
+  if (!strict_ || at_ >= choices_.size() || !nondeterminism.empty()) return;
+  nondeterminism = "the schedule ended at site " + std::to_string(sites) + ", the string goes on to site " +
+                   std::to_string(choices_[at_].site);
 }
 
 }  // namespace flare::sim

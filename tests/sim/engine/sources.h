@@ -105,7 +105,8 @@ class Bytes : public ChoiceSource {
   bool begun_ = false;
 };
 
-// One recorded schedule. Strict: another number of options than recorded is nondeterminism.
+// One recorded schedule. Strict: another number of options than recorded, or a recorded choice that is never asked for,
+// is nondeterminism.
 class Replay : public ChoiceSource {
  public:
   explicit Replay(ChoiceString choices, bool strict = true) : choices_(std::move(choices)), strict_(strict) {}
@@ -116,6 +117,7 @@ class Replay : public ChoiceSource {
     while (at < choices_.size() && choices_[at].site < site) ++at;
     return at < choices_.size() && choices_[at].site == site;
   }
+  void end_schedule(std::uint32_t sites) override;
 
  private:
   ChoiceString choices_;
