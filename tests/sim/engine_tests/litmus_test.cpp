@@ -70,15 +70,16 @@ TEST(SimLitmus, LoadBufferingIsNotModelled) {
 // Two writers of two words, two readers that look in opposite orders. Too many schedules to run each of them.
 Outcomes independent_reads(Order stores, Order loads) {
   return explore_litmus({[=](Words& w) { store(w.x, 1, stores); }, [=](Words& w) { store(w.y, 1, stores); },
-                      [=](Words& w) {
-                        w.r[0] = load(w.x, loads);
-                        w.r[1] = load(w.y, loads);
-                      },
-                      [=](Words& w) {
-                        w.r[2] = load(w.y, loads);
-                        w.r[3] = load(w.x, loads);
-                      }},
-                     4, true).outcomes;
+                         [=](Words& w) {
+                           w.r[0] = load(w.x, loads);
+                           w.r[1] = load(w.y, loads);
+                         },
+                         [=](Words& w) {
+                           w.r[2] = load(w.y, loads);
+                           w.r[3] = load(w.x, loads);
+                         }},
+                        4, true)
+      .outcomes;
 }
 
 TEST(SimLitmus, IndependentReadsOfIndependentWrites) {
@@ -113,19 +114,19 @@ TEST(SimLitmus, ReadsOfOneWordNeverGoBack) {
 TEST(SimLitmus, ReadsOfOneWordNeverGoBackAcrossThreads) {
   // Too many schedules to run each of them: known states are left.
   const LitmusRun run = explore_litmus({[](Words& w) {
-                                        store(w.x, 1, kRelaxed);
-                                        store(w.x, 2, kRelaxed);
-                                      },
-                                      [](Words& w) {
-                                        w.r[0] = load(w.x, kRelaxed);
-                                        store(w.y, 1, kRelease);
-                                        w.r[1] = load(w.x, kRelaxed);
-                                      },
-                                      [](Words& w) {
-                                        w.r[2] = load(w.y, kAcquire);
-                                        w.r[3] = load(w.x, kRelaxed);
-                                      }},
-                                     4, true);
+                                          store(w.x, 1, kRelaxed);
+                                          store(w.x, 2, kRelaxed);
+                                        },
+                                        [](Words& w) {
+                                          w.r[0] = load(w.x, kRelaxed);
+                                          store(w.y, 1, kRelease);
+                                          w.r[1] = load(w.x, kRelaxed);
+                                        },
+                                        [](Words& w) {
+                                          w.r[2] = load(w.y, kAcquire);
+                                          w.r[3] = load(w.x, kRelaxed);
+                                        }},
+                                       4, true);
   Outcomes expected;
   for (int first = 0; first < 3; ++first) {
     for (int second = first; second < 3; ++second) {
@@ -177,14 +178,14 @@ TEST(SimLitmus, SequentialConsistencyPublishesNoMoreThanItsWord) {
 // A lock, a thread's start and its join order all memory.
 TEST(SimLitmus, AThreadsStartAndItsJoinPublish) {
   const Outcomes found = outcomes_of({[](Words& w) {
-                                        store(w.x, 1, kRelaxed);
-                                        const int child = start_thread([&w] {
-                                          w.r[0] = load(w.x, kRelaxed);
-                                          store(w.y, 1, kRelaxed);
-                                        });
-                                        join_thread(child);
-                                        w.r[1] = load(w.y, kRelaxed);
-                                      }},
+                                       store(w.x, 1, kRelaxed);
+                                       const int child = start_thread([&w] {
+                                         w.r[0] = load(w.x, kRelaxed);
+                                         store(w.y, 1, kRelaxed);
+                                       });
+                                       join_thread(child);
+                                       w.r[1] = load(w.y, kRelaxed);
+                                     }},
                                      2);
   EXPECT_EQ(found, (Outcomes{"1 1"}));
 }
@@ -198,12 +199,13 @@ TEST(SimLitmus, ALockPublishes) {
     mutex->unlock();
   };
   const Outcomes found = outcomes_of({[locked](Words& w) {
-    const auto owned = std::make_unique<ModelMutex>();
-    mutex = owned.get();
-    const int child = start_thread([&] { locked(w, 1); });
-    locked(w, 0);
-    join_thread(child);
-  }}, 2);
+                                       const auto owned = std::make_unique<ModelMutex>();
+                                       mutex = owned.get();
+                                       const int child = start_thread([&] { locked(w, 1); });
+                                       locked(w, 0);
+                                       join_thread(child);
+                                     }},
+                                     2);
   EXPECT_EQ(found, (Outcomes{"0 1", "1 0"}));
 }
 
