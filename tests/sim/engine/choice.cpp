@@ -31,6 +31,7 @@ bool read_number(std::string_view& text, std::uint32_t& number, char end) {
 std::optional<ChoiceString> parse_choices(std::string_view text) {
   ChoiceString choices;
   if (text == "-") return choices;
+  if (text.empty() || text.back() == ',') return std::nullopt;
   while (!text.empty()) {
     Choice one;
     if (!read_number(text, one.site, ':') || !read_number(text, one.taken, '/') ||

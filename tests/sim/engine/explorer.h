@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,8 @@ class Explorer {
  private:
   Verdict execute(ChoiceSource& source, const ScheduleOptions& options);
   Verdict learn();
+  ChoiceString shrink_by_parts(const Verdict& failure, ChoiceString best);
+  std::optional<ChoiceString> with_fewer_preemptions(const Verdict& failure, const ChoiceString& choices);
 
   Scenario scenario_;
   LearnedObjects learned_;

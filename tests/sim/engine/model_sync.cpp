@@ -48,6 +48,7 @@ void ModelMutex::unlock() {
   Schedule* schedule = Schedule::current();
   if (schedule == nullptr) return;
   schedule->step();
+  if (schedule->options().every_point) schedule->always_point("unlock");
   if (owner_ != schedule->thread()) schedule->fail("mutex", "a thread unlocks a mutex that it does not hold");
   release();
   schedule->note("unlock", object_.id, 0);

@@ -30,7 +30,7 @@ inline constexpr std::uint32_t kIds = kArenaIds + kDescriptorIds + kOtherIds;
 
 struct ScheduleOptions {
   bool trace = false;
-  bool every_point = false;   // also what only one thread uses is a scheduling point
+  bool every_point = false;   // unlocks and what only one thread uses are scheduling points too
   bool atomic_points = true;  // false: atomics are none, locks and calls alone are
   bool weak_memory = false;   // loads choose among the stores that they may see
   std::uint32_t max_steps = 50'000;

@@ -6,8 +6,47 @@
 
 namespace flare::sim {
 
+namespace {
+
+constexpr int kSchedulesPerBound = 10'000;
+
+// What the choices spend, with another bound of preemptions.
+Budget as_spent(const ChoiceString& choices, int preemptions) {
+  const auto spent = [&choices](ChoiceKind kind) {
+    return static_cast<int>(
+        std::count_if(choices.begin(), choices.end(), [kind](const Choice& one) { return one.kind == kind; }));
+  };
+  Budget budget;
+  budget.preemptions = preemptions;
+  budget.waiters = spent(ChoiceKind::kWaiter);
+  budget.switches = spent(ChoiceKind::kSwitch) + 1;
+  budget.stale = spent(ChoiceKind::kStale);
+  budget.faults = spent(ChoiceKind::kFault);
+  budget.calm = spent(ChoiceKind::kCalm);
+  return budget;
+}
+
+}  // namespace
+
+// Dropping choices does not move those that stay: a look at the schedules with fewer preemptions finds what that misses.
+std::optional<ChoiceString> Explorer::with_fewer_preemptions(const Verdict& failure, const ChoiceString& choices) {
+  for (int bound = 0; bound < preemptions_of(choices); ++bound) {
+    Enumeration source(as_spent(choices, bound), true);
+    for (int i = 0; i < kSchedulesPerBound && source.begin_schedule(); ++i) {
+      Verdict verdict = execute(source, scenario_.options);
+      if (verdict.oracle == failure.oracle) return std::move(verdict.choices);
+    }
+  }
+  return std::nullopt;
+}
+
 ChoiceString Explorer::shrink(const Verdict& failure) {
-  ChoiceString best = failure.choices;
+  ChoiceString small = shrink_by_parts(failure, failure.choices);
+  const std::optional<ChoiceString> fewer = with_fewer_preemptions(failure, small);
+  return fewer ? shrink_by_parts(failure, *fewer) : small;
+}
+
+ChoiceString Explorer::shrink_by_parts(const Verdict& failure, ChoiceString best) {
   const auto try_it = [&](ChoiceString candidate) {
     Verdict verdict = replay(candidate, false, false);
     // What the run really chose: a dropped choice moves the sites of those behind it.
@@ -42,7 +81,7 @@ ChoiceString Explorer::shrink(const Verdict& failure) {
         ChoiceString candidate = best;
         --candidate[i].taken;
         if (!try_it(std::move(candidate))) break;
-        progress = progress || true;
+        progress = true;
       }
     }
   }

@@ -38,7 +38,7 @@ TEST(SimChoice, TheCalmestScheduleIsADash) {
 }
 
 TEST(SimChoice, TextOfAnotherFormIsRefused) {
-  for (const char* text : {"x", "1", "1:1", "1:1/", "1:0/2", "1:2/2", "1:1/2;2:1/2", "2:1/2,1:1/2", "1:1/2,1:1/2",
+  for (const char* text : {"", "x", "1", "1:1", "1:1/", "1:0/2", "1:2/2", "1:1/2;2:1/2", "2:1/2,1:1/2", "1:1/2,1:1/2",
                            "1:1/2,", ",1:1/2", "-1:1/2", "1:1/2 ", "99999999999:1/2"}) {
     EXPECT_FALSE(parse_choices(text)) << text;
   }

@@ -202,8 +202,7 @@ TEST(SimThreads, AStartMayFailAndLeavesNothing) {
   scenario.body = [&seen] {
     std::string what;
     for (int i = 0; i < 2; ++i) {
-      auto held = std::make_unique<int>(7);
-      const int thread = start_thread([held = std::make_shared<int>(*held)] {});
+      const int thread = start_thread([held = std::make_shared<int>(7)] { static_cast<void>(*held); });
       what += thread < 0 ? (thread == -EAGAIN ? 'f' : '?') : 's';
       if (thread >= 0) join_thread(thread);
     }
@@ -235,10 +234,11 @@ TEST(SimThreads, TheEnvironmentIsTheScenarios) {
 TEST(SimThreads, AFailedAllocationIsTheOneThatWasAskedFor) {
   for (std::uint64_t nth = 1; nth <= 3; ++nth) {
     const Verdict verdict = run_calmly([nth] {
+      const ProductScope product;
       arena::fail_at(nth);
       std::uint64_t reached = 0;
       try {
-        for (; reached < 3; ++reached) delete new int(1);
+        for (; reached < 3; ++reached) ::operator delete(::operator new(8));
       } catch (const std::bad_alloc&) {
       }
       Schedule::current()->require(reached == nth - 1 && arena::was_failed(), "memory", "another allocation failed");
