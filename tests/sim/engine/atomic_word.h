@@ -4,8 +4,8 @@
 // Ordering:   acquire loads join what the store that they read published; a read-modify-write reads the newest store
 //             and continues its release sequence; among seq_cst operations on one word none sees an older store than an
 //             earlier one did. They order no other memory than acquire and release do.
-// Not here:   a load that sees a store which its own thread's later steps lead to (load buffering), and stores that take
-//             another place in a word's order than they are executed in. Fences: the product has none.
+// Not here:   a load that sees a store which its own thread's later steps lead to (load buffering), and stores that
+//             take another place in a word's order than they are executed in. Fences: the product has none.
 // Source:     C++20 [intro.races], [atomics.order]; own design.
 #pragma once
 

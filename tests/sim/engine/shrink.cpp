@@ -28,7 +28,8 @@ Budget as_spent(const ChoiceString& choices, int preemptions) {
 
 }  // namespace
 
-// Dropping choices does not move those that stay: a look at the schedules with fewer preemptions finds what that misses.
+// Dropping choices does not move those that stay: a look at the schedules with fewer preemptions finds what that
+// misses.
 std::optional<ChoiceString> Explorer::with_fewer_preemptions(const Verdict& failure, const ChoiceString& choices) {
   for (int bound = 0; bound < preemptions_of(choices); ++bound) {
     Enumeration source(as_spent(choices, bound), true);

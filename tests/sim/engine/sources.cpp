@@ -98,8 +98,8 @@ std::uint32_t Pct::take(const Choice& choice) {
 std::uint32_t Pct::take_thread(const Choice& choice, const int* threads) {
   ++steps_;
   // At a change point, and when it yields, the running thread falls behind all others.
-  const bool changes = choice.kind == ChoiceKind::kPreempt &&
-                       std::find(changes_.begin(), changes_.end(), steps_) != changes_.end();
+  const bool changes =
+      choice.kind == ChoiceKind::kPreempt && std::find(changes_.begin(), changes_.end(), steps_) != changes_.end();
   if (changes) priority_[static_cast<std::size_t>(threads[0])] = lowest_ -= 0.001;
   if (choice.what.hash() == Name("yield").hash()) {
     priority_[static_cast<std::size_t>(threads[choice.options])] = lowest_ -= 0.001;

@@ -62,7 +62,8 @@ void expect_same_states(const Scenario& scenario, States& states, int most_preem
   EXPECT_LT(both.schedules, learned.schedules);
 }
 
-// Two producers with tokens of their own, an owner that pops once and then closes: what came out where, what was refused.
+// Two producers with tokens of their own, an owner that pops once and then closes: what came out where, what was
+// refused.
 TEST(SimPruning, TheQueuesFinalStates) {
   States states;
   Scenario scenario;
