@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # run.sh STAGE...: the stages of CI, the same for people and machines.
 #
-# lint: the rules of ci/lint/.  dev, release, asan, tsan, fuzz, coverage: cmake --workflow --preset STAGE.
+# lint: the rules of ci/lint/.  All others (dev, release, asan, tsan, sim, ...): cmake --workflow --preset STAGE.
 # Every stage runs, also after one that failed; the exit status is 0 only if all of them passed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . scripts/lib/setup.sh
 . ci/coverage.sh
 
-stages="lint dev asan tsan release coverage fuzz"
+stages="lint dev asan tsan sim sim-asan sim-tsan release coverage fuzz"
 
 budget_of() {  # STAGE: seconds; nothing where none is set
   case $1 in
     lint) echo 120 ;;
     dev | asan) echo 540 ;;
     tsan) echo 420 ;;
+    sim) echo 480 ;;
   esac
 }
 
