@@ -21,7 +21,7 @@ namespace flare::inline FLARE_ABI {
 
 struct WorkerSeat {
   // The worker's thread stores its id, then `inside` (release); any thread reads `inside` (acquire), then the id.
-  ThreadId thread{};
+  Checked<ThreadId> thread{};
   Atomic<bool> inside{false};
   // False from just before its thread starts. True again is the worker's last store (release): whoever reads it
   // (acquire) sees all that the worker did.

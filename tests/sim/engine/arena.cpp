@@ -131,6 +131,11 @@ std::size_t place_of(const void* piece) {
   return is_ours(piece) ? static_cast<std::size_t>(static_cast<const char*>(piece) - memory) : 0;
 }
 
+bool is_live(const void* piece) {
+  if (!is_ours(piece)) return piece != nullptr;
+  return (static_cast<const Header*>(piece) - 1)->state != kFreed;
+}
+
 void fail_at(std::uint64_t nth) {
   fail_countdown = nth;
   failed = false;

@@ -28,6 +28,8 @@ void reset();
 ArenaCounts counts();
 // The offset of memory of the arena, above 0; 0: it is not of the arena.
 std::size_t place_of(const void* memory);
+// False: null, or a piece of the arena that was freed and not taken again.
+bool is_live(const void* piece);
 // The n-th allocation of the product from now on (1 is the next) throws bad_alloc; 0: none does.
 void fail_at(std::uint64_t nth);
 bool was_failed();

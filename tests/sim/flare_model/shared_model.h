@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "engine/arena.h"
 #include "engine/schedule.h"
 #include "flare/base/abi.h"
 
@@ -42,8 +43,8 @@ class Shared {
   ~Shared() { release(); }
 
   T* get() const { return block_ == nullptr ? nullptr : block_->object; }
-  T& operator*() const { return *block_->object; }
-  T* operator->() const { return block_->object; }
+  T& operator*() const { return *followed(); }
+  T* operator->() const { return followed(); }
   explicit operator bool() const { return block_ != nullptr; }
   void reset() { *this = Shared(); }
   friend bool operator==(const Shared& a, std::nullptr_t) { return a.block_ == nullptr; }
@@ -57,6 +58,13 @@ class Shared {
     void (*destroy)(T*);  // where T was made it is a complete type
   };
 
+  // A use of what was freed fails the schedule here, before it reads what stands there now.
+  T* followed() const {
+    if (sim::Schedule* schedule = sim::Schedule::current(); schedule != nullptr && !sim::arena::is_live(block_)) {
+      schedule->fail("memory", "a counted pointer is followed to what was freed");
+    }
+    return block_->object;
+  }
   void release() {
     Block* block = std::exchange(block_, nullptr);
     if (block == nullptr) return;

@@ -7,12 +7,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "engine/atomic_word.h"
 #include "engine/model_sync.h"
+#include "engine/weakening.h"
 #include "flare/base/abi.h"
 #include "flare/base/assert.h"
 #include "flare/base/result.h"
@@ -31,39 +33,49 @@ class Atomic {
   Atomic(const Atomic&) = delete;
   Atomic& operator=(const Atomic&) = delete;
 
-  T load(std::memory_order order = std::memory_order_seq_cst) const { return from_bits(sim::load(word_, order)); }
-  void store(T value, std::memory_order order = std::memory_order_seq_cst) { sim::store(word_, to_bits(value), order); }
-  T exchange(T value, std::memory_order order = std::memory_order_seq_cst) {
-    return from_bits(sim::read_modify_write(
-        word_, [](std::uint64_t, std::uint64_t operand) { return operand; }, to_bits(value), order));
+  // site: the line of the product that asks. It matters only to a test that weakens one order.
+  T load(std::memory_order order = std::memory_order_seq_cst,
+         std::source_location site = std::source_location::current()) const {
+    return from_bits(sim::load(word_, sim::weakened(order, site)));
   }
-  T fetch_add(T value, std::memory_order order = std::memory_order_seq_cst) {
-    return from_bits(sim::read_modify_write(
-        word_,
-        [](std::uint64_t before, std::uint64_t operand) {
-          return to_bits(static_cast<T>(from_bits(before) + from_bits(operand)));
-        },
-        to_bits(value), order));
+  void store(T value, std::memory_order order = std::memory_order_seq_cst,
+             std::source_location site = std::source_location::current()) {
+    sim::store(word_, to_bits(value), sim::weakened(order, site));
   }
-  T fetch_sub(T value, std::memory_order order = std::memory_order_seq_cst) {
-    return from_bits(sim::read_modify_write(
-        word_,
-        [](std::uint64_t before, std::uint64_t operand) {
-          return to_bits(static_cast<T>(from_bits(before) - from_bits(operand)));
-        },
-        to_bits(value), order));
+  T exchange(T value, std::memory_order order = std::memory_order_seq_cst,
+             std::source_location site = std::source_location::current()) {
+    const auto combine = [](std::uint64_t, std::uint64_t operand) { return operand; };
+    return from_bits(sim::read_modify_write(word_, combine, to_bits(value), sim::weakened(order, site)));
   }
-  bool compare_exchange_strong(T& expected, T desired, std::memory_order success, std::memory_order failure) {
-    return compare_exchange(expected, desired, success, failure, false);
+  T fetch_add(T value, std::memory_order order = std::memory_order_seq_cst,
+              std::source_location site = std::source_location::current()) {
+    const auto combine = [](std::uint64_t before, std::uint64_t operand) {
+      return to_bits(static_cast<T>(from_bits(before) + from_bits(operand)));
+    };
+    return from_bits(sim::read_modify_write(word_, combine, to_bits(value), sim::weakened(order, site)));
   }
-  bool compare_exchange_weak(T& expected, T desired, std::memory_order success, std::memory_order failure) {
-    return compare_exchange(expected, desired, success, failure, true);
+  T fetch_sub(T value, std::memory_order order = std::memory_order_seq_cst,
+              std::source_location site = std::source_location::current()) {
+    const auto combine = [](std::uint64_t before, std::uint64_t operand) {
+      return to_bits(static_cast<T>(from_bits(before) - from_bits(operand)));
+    };
+    return from_bits(sim::read_modify_write(word_, combine, to_bits(value), sim::weakened(order, site)));
   }
-  bool compare_exchange_strong(T& expected, T desired, std::memory_order order = std::memory_order_seq_cst) {
-    return compare_exchange(expected, desired, order, on_failure(order), false);
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order success, std::memory_order failure,
+                               std::source_location site = std::source_location::current()) {
+    return compare_exchange(expected, desired, success, failure, false, site);
   }
-  bool compare_exchange_weak(T& expected, T desired, std::memory_order order = std::memory_order_seq_cst) {
-    return compare_exchange(expected, desired, order, on_failure(order), true);
+  bool compare_exchange_weak(T& expected, T desired, std::memory_order success, std::memory_order failure,
+                             std::source_location site = std::source_location::current()) {
+    return compare_exchange(expected, desired, success, failure, true, site);
+  }
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order order = std::memory_order_seq_cst,
+                               std::source_location site = std::source_location::current()) {
+    return compare_exchange(expected, desired, order, on_failure(order), false, site);
+  }
+  bool compare_exchange_weak(T& expected, T desired, std::memory_order order = std::memory_order_seq_cst,
+                             std::source_location site = std::source_location::current()) {
+    return compare_exchange(expected, desired, order, on_failure(order), true, site);
   }
 
  private:
@@ -81,9 +93,11 @@ class Atomic {
     if (order == std::memory_order_acq_rel) return std::memory_order_acquire;
     return order == std::memory_order_release ? std::memory_order_relaxed : order;
   }
-  bool compare_exchange(T& expected, T desired, std::memory_order success, std::memory_order failure, bool weak) {
+  bool compare_exchange(T& expected, T desired, std::memory_order success, std::memory_order failure, bool weak,
+                        const std::source_location& site) {
     std::uint64_t bits = to_bits(expected);
-    const bool done = sim::compare_exchange(word_, bits, to_bits(desired), success, failure, weak);
+    const bool done = sim::compare_exchange(word_, bits, to_bits(desired), sim::weakened(success, site),
+                                            sim::weakened(failure, site), weak);
     expected = from_bits(bits);
     return done;
   }
