@@ -36,19 +36,15 @@ unsigned line_of(const WeakOrder& row) {
   return 0;
 }
 
-Budget small_budget() {
-  Budget budget;
-  budget.preemptions = 2;
-  budget.stale = 1;
-  return budget;
-}
-
 // Under the weakening that is set.
-Exploration explore(Explorer& explorer) {
+Exploration explore(Explorer& explorer, int preemptions) {
+  Budget budget;
+  budget.preemptions = preemptions;
+  budget.stale = 2;
   ExplorerLimits limits;
   limits.repeat_every = 0;
   limits.learn_first = false;
-  return explorer.enumerate(small_budget(), limits);
+  return explorer.enumerate(budget, limits);
 }
 
 const Scenario* scenario_named(const std::string& name) {
@@ -107,7 +103,7 @@ TEST(SimWeakOrders, TheOrdersAsTheyAreHold) {
   for (const Scenario& scenario : weak_order_scenarios()) {
     weakening = {};
     Explorer explorer(scenario);
-    const Exploration all = explore(explorer);
+    const Exploration all = explore(explorer, 3);
     std::printf("%-28s %7llu schedules, %llu states\n", scenario.name.c_str(),
                 static_cast<unsigned long long>(all.schedules), static_cast<unsigned long long>(all.states));
     EXPECT_TRUE(all.ok()) << explorer.report(all.failure);
@@ -124,7 +120,7 @@ TEST(SimWeakOrders, EachWeakerOneIsFound) {
     ASSERT_NE(scenario, nullptr) << name << " names the scenario " << row.scenario << ", which is none";
     weaken(row);
     Explorer explorer(*scenario);
-    const Exploration all = explore(explorer);
+    const Exploration all = explore(explorer, 2);
     std::printf("%-62s %s in %llu schedules: %s\n", name.c_str(), row.scenario,
                 static_cast<unsigned long long>(all.executed), all.failure.oracle.c_str());
     EXPECT_FALSE(all.ok()) << name << " is not found by " << row.scenario << ": " << row.why;
@@ -144,7 +140,7 @@ TEST(SimWeakOrders, NobodyNoticesThoseWhoseReasonIsWritten) {
     for (const Scenario& scenario : weak_order_scenarios()) {
       weaken(row);
       Explorer explorer(scenario);
-      const Exploration all = explore(explorer);
+      const Exploration all = explore(explorer, 2);
       uses += weakening.uses;
       EXPECT_TRUE(all.ok()) << name << " is noticed by " << scenario.name << ": " << explorer.report(all.failure);
     }
