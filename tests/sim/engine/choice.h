@@ -52,8 +52,7 @@ class ChoiceSource {
   // Whether another option than 0 may still come: else the engine does not even look for options. For speed only.
   virtual bool may_deviate(ChoiceKind /*kind*/) const { return true; }
   // A thread's right to run (PCT): the engine asks a source that has priorities for each choice of a thread. The
-  // options
-  // are threads; when it is a yield, the one that yields stands behind them.
+  // options are threads; when it is a yield, the one that yields stands behind them.
   virtual bool has_priorities() const { return false; }
   virtual std::uint32_t take_thread(const Choice& choice, const int* /*threads*/) { return take(choice); }
   // A replay chooses at this site: it is a scheduling point, whether that was learned or not.

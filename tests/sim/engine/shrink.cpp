@@ -28,8 +28,7 @@ Budget as_spent(const ChoiceString& choices, int preemptions) {
 
 }  // namespace
 
-// Dropping choices does not move those that stay: a look at the schedules with fewer preemptions finds what that
-// misses.
+// Dropping choices does not move those that stay: a look at the schedules with fewer preemptions finds what it misses.
 std::optional<ChoiceString> Explorer::with_fewer_preemptions(const Verdict& failure, const ChoiceString& choices) {
   for (int bound = 0; bound < preemptions_of(choices); ++bound) {
     Enumeration source(as_spent(choices, bound), true);

@@ -53,8 +53,7 @@ TEST(SimLitmus, StoreBufferingNeedsSequentialConsistency) {
   EXPECT_EQ(store_buffering(kSeqCst, kSeqCst), one_sees_the_other);
 }
 
-// The standard allows "1 1" with relaxed operations; a model that executes one operation after the other cannot
-// give it.
+// The standard allows "1 1" with relaxed operations; a model that executes one operation after the other can't give it.
 TEST(SimLitmus, LoadBufferingIsNotModelled) {
   const Outcomes found = outcomes_of({[](Words& w) {
                                         w.r[0] = load(w.x, kRelaxed);

@@ -62,7 +62,7 @@ void expect_same_states(const Scenario& scenario, States& states, int most_preem
   EXPECT_LT(both.schedules, learned.schedules);
 }
 
-// Two producers with tokens of their own, an owner that pops once and then closes: what came out where, what was
+// Two producers with tokens of their own, an owner that pops once and then closes: what came out where, how much was
 // refused.
 TEST(SimPruning, TheQueuesFinalStates) {
   States states;

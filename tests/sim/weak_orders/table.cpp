@@ -22,131 +22,132 @@ constexpr const char* kPausedHint =
     "later count carries it on. What is missed is a cell that changes at the same time, which is missed too when the "
     "look comes a moment earlier";
 
+constexpr WeakOrder kRows[] = {
+    // --- net
+    {"net/listener.cpp", "disabled_.exchange(true", 1, kAcqRel, kAcquire, "listener",
+     "who finds the listener disabled does not see what was done before"},
+    {"net/listener.cpp", "disabled_.exchange(true", 1, kAcqRel, kRelease, "listener",
+     "who comes second does not see what the first did before"},
+    {"net/listener.cpp", "disabled_.load(", 1, kAcquire, kRelaxed, "listener",
+     "who finds the listener disabled does not see what was done before"},
+
+    // --- the stop cell
+    {"worker/stop_cell.h", "const std::int64_t word = word_.load(", 1, kAcquire, kRelaxed, "stop-read",
+     "a worker that reads the stop does not see what came before it"},
+    {"worker/stop_cell.h", "bool is_running()", 1, kAcquire, kRelaxed, "stop-is-running",
+     "a worker that reads the stop does not see what came before it"},
+    {"worker/stop_cell.h", "    std::int64_t word = word_.load(", 1, kAcquire, kRelaxed, "stop-request-cut",
+     "a request that finds the cut does not see what came before it"},
+    {"worker/stop_cell.h", "compare_exchange_weak(word, next", 1, kAcqRel, kAcquire, "stop-is-running",
+     "a worker that reads the stop does not see what came before it"},
+    {"worker/stop_cell.h", "compare_exchange_weak(word, next", 1, kAcqRel, kRelease, nullptr, kExpected},
+    {"worker/stop_cell.h", "compare_exchange_weak(word, next", 1, kAcquire, kRelaxed, "stop-request-cut",
+     "a request that is overtaken by the cut does not see what came before it"},
+    {"worker/stop_cell.h", "    std::int64_t word = word_.load(", 2, kAcquire, kRelaxed, "stop-cut-cut",
+     "a cut that finds another one does not see what came before it"},
+    {"worker/stop_cell.h", "compare_exchange_weak(word, wanted", 1, kAcqRel, kAcquire, "stop-cut-cut",
+     "who finds the cut does not see what came before it"},
+    {"worker/stop_cell.h", "compare_exchange_weak(word, wanted", 1, kAcqRel, kRelease, nullptr, kExpected},
+    {"worker/stop_cell.h", "compare_exchange_weak(word, wanted", 1, kAcquire, kRelaxed, "stop-cut-cut",
+     "a cut that is overtaken by another one does not see what came before it"},
+
+    // --- statistics
+    {"worker/worker_stats.h", "crashed_.load(", 1, kAcquire, kRelaxed, "stats-crashed",
+     "who sees the crash does not see what the worker did before (the text alone is safe: its lock orders it)"},
+    {"worker/worker_stats.cpp", "crashed_.store(", 1, kRelease, kRelaxed, "stats-crashed",
+     "who sees the crash does not see what the worker did before (the text alone is safe: its lock orders it)"},
+
+    // --- workers and their group
+    {"scheduler/worker_group.cpp", "seat.returned.load(", 1, kAcquire, kRelaxed, "group-returned",
+     "who sees all workers returned does not see what they did"},
+    {"scheduler/worker_group.cpp", "seat.inside.load(", 1, kAcquire, kRelaxed, "group-inside",
+     "the thread's id is read while it may be written"},
+    {"scheduler/worker_group.cpp", "seat.inside.store(true", 1, kRelease, kRelaxed, "group-inside",
+     "the thread's id is read while it may be written"},
+    {"scheduler/worker_group.cpp", "seat.inside.store(false", 1, kRelease, kRelaxed, nullptr,
+     "who reads false reads nothing on the strength of it: the id is looked at only where true was read, and a seat "
+     "is used by one thread only, so the id is not written again"},
+    {"scheduler/worker_group.cpp", "running.fetch_sub(", 1, kAcqRel, kAcquire, "group-last",
+     "the last worker, and whoever it wakes, does not see what the others did"},
+    {"scheduler/worker_group.cpp", "running.fetch_sub(", 1, kAcqRel, kRelease, "group-last",
+     "the last worker, and whoever it wakes, does not see what the others did"},
+    {"scheduler/worker_group.cpp", "seat.returned.store(true", 1, kRelease, kRelaxed, "group-returned",
+     "who sees all workers returned does not see what they did"},
+    {"scheduler/scheduler_core.cpp", "group.seats[index].returned.load(", 1, kAcquire, kRelaxed, nullptr,
+     "true leads to the join of that thread, which orders all that it did before what is read of it; false leads to "
+     "the detached worker's report, which reads atomics and what a lock guards"},
+    {"scheduler/scheduler_core.cpp", "running.load(", 1, kAcquire, kRelaxed, "is-running",
+     "who reads that no worker is left does not see what they did"},
+
+    // --- request_stop against the release of the group
+    {"scheduler/scheduler_core.cpp", "requests_.fetch_add(1)", 1, kSeqCst, kAcqRel, "request-stop",
+     "the leader does not see the request and frees the group under it"},
+    {"scheduler/scheduler_core.cpp", "live_.load()", 1, kSeqCst, kAcquire, "request-stop",
+     "a request that the leader did not see finds the group that was freed"},
+    {"scheduler/scheduler_core.cpp", "requests_.fetch_sub(1)", 1, kSeqCst, kAcqRel, nullptr,
+     "it need not have a place in the one order: the leader that reads it, or a later read-modify-write, "
+     "synchronises "
+     "with it by release and acquire, and one that reads an older count only waits longer"},
+    {"scheduler/scheduler_core.cpp", "live_.store(nullptr)", 1, kSeqCst, kRelease, "request-stop",
+     "a request that the leader did not see finds the group that was freed"},
+    {"scheduler/scheduler_core.cpp", "requests_.load()", 1, kSeqCst, kAcquire, "request-stop",
+     "the leader does not see the request and frees the group under it"},
+
+    // --- the queue
+    {"handoff/handoff_queue.cpp", "count_.store(stolen.count", 1, kRelease, kRelaxed, nullptr, kMove},
+    {"handoff/handoff_queue.cpp", "closed_.store(stolen.closed", 1, kRelease, kRelaxed, nullptr, kMove},
+    {"handoff/handoff_queue.cpp", "  count_.store(0", 1, kRelease, kRelaxed, nullptr, kMove},
+    {"handoff/handoff_queue.cpp", "  closed_.store(true", 1, kRelease, kRelaxed, nullptr, kMove},
+    {"handoff/handoff_queue.cpp", "{ closed_.store(true", 1, kRelease, kRelaxed, "queue-close-and-drain",
+     "who sees the queue closed does not see what was done before"},
+    {"handoff/handoff_queue.cpp", "  closed_.store(true", 2, kRelease, kRelaxed, "queue-close",
+     "who sees the queue closed does not see what was done before"},
+    {"handoff/handoff_queue.cpp", "count_.store(count_now() + 1", 1, kRelease, kRelaxed, "queue-count",
+     "who sees the count that followed a drain does not see what the taker did before it"},
+    {"handoff/handoff_queue.cpp", "count_.store(count_now() - 1", 1, kRelease, kRelaxed, "queue-count",
+     "who sees the count that followed a drain does not see what the taker did before it"},
+    {"handoff/handoff_queue.cpp", "  count_.store(0", 2, kRelease, kRelaxed, "queue-count",
+     "who sees the queue emptied does not see what the taker did before"},
+    {"handoff/handoff_queue.h", "count_.load(std::memory_order_acquire)", 1, kAcquire, kRelaxed, "queue-count",
+     "who sees the queue emptied does not see what the taker did before"},
+    {"handoff/handoff_queue.h", "closed_.load(std::memory_order_acquire)", 1, kAcquire, kRelaxed, "queue-close",
+     "who sees the queue closed does not see what was done before"},
+
+    // --- the pool: a place that becomes free against a worker that pauses
+    {"handoff/worker_handoff_pool.cpp", "cell_live.store(value", 1, kSeqCst, kRelease, "place-and-pause",
+     "neither sees the other: a place is free and the paused worker sleeps"},
+    {"handoff/worker_handoff_pool.cpp", "cell(worker).live.load(", 1, kSeqCst, kAcquire, "place-and-pause",
+     "neither sees the other: a place is free and the paused worker sleeps"},
+    {"handoff/worker_handoff_pool.cpp", "cell_live.fetch_add(", 1, kSeqCst, kAcqRel, nullptr,
+     "it only raises the load. The one order is there for a load that falls: a worker that pauses and sees the lower "
+     "load of before tries where there is no place, is refused under the lock, and pauses all the same; and whoever "
+     "sees the queue emptied sees the raise by release and acquire of the count"},
+    {"handoff/worker_handoff_pool.cpp", "paused.exchange(", 1, kSeqCst, kAcqRel, nullptr, kPausedHint},
+    {"handoff/worker_handoff_pool.cpp", "paused_count_->value.fetch_add(", 1, kSeqCst, kAcqRel, "place-and-pause",
+     "neither sees the other: a place is free and the paused worker sleeps"},
+    {"handoff/worker_handoff_pool.cpp", "paused_count_->value.load(", 1, kSeqCst, kAcquire, "place-and-pause",
+     "neither sees the other: a place is free and the paused worker sleeps"},
+    {"handoff/handoff_choice.cpp", "cell(peer).paused.load(", 1, kSeqCst, kAcquire, nullptr, kPausedHint},
+    {"handoff/handoff_choice.cpp", "peer.paused.load(", 1, kSeqCst, kAcquire, nullptr,
+     "a choice among peers by what they are a moment ago. A peer that looks paused and resumes is passed over; it "
+     "registers its listener after it said so, and the kernel shows it what waits there. One that looks ready and "
+     "pauses is asked, and pausing it tries once more after it said so"},
+
+    // --- the pool: sleep, heartbeat, requests
+    {"handoff/worker_handoff_pool.cpp", "sleep.store(SleepState::kAwake", 1, kRelease, kRelaxed, "heartbeat",
+     "a worker that has just woken looks stuck: its heartbeat of before the sleep is seen"},
+    {"handoff/handoff_choice.cpp", "peer.sleep.load(std::memory_order_acquire)", 1, kAcquire, kRelaxed, "heartbeat",
+     "a worker that has just woken looks stuck: its heartbeat of before the sleep is seen"},
+    {"handoff/worker_handoff_pool.cpp", "accept_requested.store(true", 1, kRelease, kRelaxed, "accept-request",
+     "the accept does not see what the one that asked did before"},
+    {"handoff/worker_handoff_pool.cpp", "requested.exchange(false", 1, kAcquire, kRelaxed, "accept-request",
+     "the accept does not see what the one that asked did before"},
+};
+
 }  // namespace
 
-const std::vector<WeakOrder>& weak_orders() {
-  static const std::vector<WeakOrder> rows = {
-      // --- net
-      {"net/listener.cpp", "disabled_.exchange(true", 1, kAcqRel, kAcquire, "listener",
-       "who finds the listener disabled does not see what was done before"},
-      {"net/listener.cpp", "disabled_.exchange(true", 1, kAcqRel, kRelease, "listener",
-       "who comes second does not see what the first did before"},
-      {"net/listener.cpp", "disabled_.load(", 1, kAcquire, kRelaxed, "listener",
-       "who finds the listener disabled does not see what was done before"},
-
-      // --- the stop cell
-      {"worker/stop_cell.h", "const std::int64_t word = word_.load(", 1, kAcquire, kRelaxed, "stop-read",
-       "a worker that reads the stop does not see what came before it"},
-      {"worker/stop_cell.h", "bool is_running()", 1, kAcquire, kRelaxed, "stop-is-running",
-       "a worker that reads the stop does not see what came before it"},
-      {"worker/stop_cell.h", "    std::int64_t word = word_.load(", 1, kAcquire, kRelaxed, "stop-request-cut",
-       "a request that finds the cut does not see what came before it"},
-      {"worker/stop_cell.h", "compare_exchange_weak(word, next", 1, kAcqRel, kAcquire, "stop-is-running",
-       "a worker that reads the stop does not see what came before it"},
-      {"worker/stop_cell.h", "compare_exchange_weak(word, next", 1, kAcqRel, kRelease, nullptr, kExpected},
-      {"worker/stop_cell.h", "compare_exchange_weak(word, next", 1, kAcquire, kRelaxed, "stop-request-cut",
-       "a request that is overtaken by the cut does not see what came before it"},
-      {"worker/stop_cell.h", "    std::int64_t word = word_.load(", 2, kAcquire, kRelaxed, "stop-cut-cut",
-       "a cut that finds another one does not see what came before it"},
-      {"worker/stop_cell.h", "compare_exchange_weak(word, wanted", 1, kAcqRel, kAcquire, "stop-cut-cut",
-       "who finds the cut does not see what came before it"},
-      {"worker/stop_cell.h", "compare_exchange_weak(word, wanted", 1, kAcqRel, kRelease, nullptr, kExpected},
-      {"worker/stop_cell.h", "compare_exchange_weak(word, wanted", 1, kAcquire, kRelaxed, "stop-cut-cut",
-       "a cut that is overtaken by another one does not see what came before it"},
-
-      // --- statistics
-      {"worker/worker_stats.h", "crashed_.load(", 1, kAcquire, kRelaxed, "stats-crashed",
-       "who sees the crash does not see what the worker did before (the text alone is safe: its lock orders it)"},
-      {"worker/worker_stats.cpp", "crashed_.store(", 1, kRelease, kRelaxed, "stats-crashed",
-       "who sees the crash does not see what the worker did before (the text alone is safe: its lock orders it)"},
-
-      // --- workers and their group
-      {"scheduler/worker_group.cpp", "seat.returned.load(", 1, kAcquire, kRelaxed, "group-returned",
-       "who sees all workers returned does not see what they did"},
-      {"scheduler/worker_group.cpp", "seat.inside.load(", 1, kAcquire, kRelaxed, "group-inside",
-       "the thread's id is read while it may be written"},
-      {"scheduler/worker_group.cpp", "seat.inside.store(true", 1, kRelease, kRelaxed, "group-inside",
-       "the thread's id is read while it may be written"},
-      {"scheduler/worker_group.cpp", "seat.inside.store(false", 1, kRelease, kRelaxed, nullptr,
-       "who reads false reads nothing on the strength of it: the id is looked at only where true was read, and a seat "
-       "is used by one thread only, so the id is not written again"},
-      {"scheduler/worker_group.cpp", "running.fetch_sub(", 1, kAcqRel, kAcquire, "group-last",
-       "the last worker, and whoever it wakes, does not see what the others did"},
-      {"scheduler/worker_group.cpp", "running.fetch_sub(", 1, kAcqRel, kRelease, "group-last",
-       "the last worker, and whoever it wakes, does not see what the others did"},
-      {"scheduler/worker_group.cpp", "seat.returned.store(true", 1, kRelease, kRelaxed, "group-returned",
-       "who sees all workers returned does not see what they did"},
-      {"scheduler/scheduler_core.cpp", "group.seats[index].returned.load(", 1, kAcquire, kRelaxed, nullptr,
-       "true leads to the join of that thread, which orders all that it did before what is read of it; false leads to "
-       "the detached worker's report, which reads atomics and what a lock guards"},
-      {"scheduler/scheduler_core.cpp", "running.load(", 1, kAcquire, kRelaxed, "is-running",
-       "who reads that no worker is left does not see what they did"},
-
-      // --- request_stop against the release of the group
-      {"scheduler/scheduler_core.cpp", "requests_.fetch_add(1)", 1, kSeqCst, kAcqRel, "request-stop",
-       "the leader does not see the request and frees the group under it"},
-      {"scheduler/scheduler_core.cpp", "live_.load()", 1, kSeqCst, kAcquire, "request-stop",
-       "a request that the leader did not see finds the group that was freed"},
-      {"scheduler/scheduler_core.cpp", "requests_.fetch_sub(1)", 1, kSeqCst, kAcqRel, nullptr,
-       "it need not have a place in the one order: the leader that reads it, or a later read-modify-write, "
-       "synchronises "
-       "with it by release and acquire, and one that reads an older count only waits longer"},
-      {"scheduler/scheduler_core.cpp", "live_.store(nullptr)", 1, kSeqCst, kRelease, "request-stop",
-       "a request that the leader did not see finds the group that was freed"},
-      {"scheduler/scheduler_core.cpp", "requests_.load()", 1, kSeqCst, kAcquire, "request-stop",
-       "the leader does not see the request and frees the group under it"},
-
-      // --- the queue
-      {"handoff/handoff_queue.cpp", "count_.store(stolen.count", 1, kRelease, kRelaxed, nullptr, kMove},
-      {"handoff/handoff_queue.cpp", "closed_.store(stolen.closed", 1, kRelease, kRelaxed, nullptr, kMove},
-      {"handoff/handoff_queue.cpp", "  count_.store(0", 1, kRelease, kRelaxed, nullptr, kMove},
-      {"handoff/handoff_queue.cpp", "  closed_.store(true", 1, kRelease, kRelaxed, nullptr, kMove},
-      {"handoff/handoff_queue.cpp", "{ closed_.store(true", 1, kRelease, kRelaxed, "queue-close-and-drain",
-       "who sees the queue closed does not see what was done before"},
-      {"handoff/handoff_queue.cpp", "  closed_.store(true", 2, kRelease, kRelaxed, "queue-close",
-       "who sees the queue closed does not see what was done before"},
-      {"handoff/handoff_queue.cpp", "count_.store(count_now() + 1", 1, kRelease, kRelaxed, "queue-count",
-       "who sees the count that followed a drain does not see what the taker did before it"},
-      {"handoff/handoff_queue.cpp", "count_.store(count_now() - 1", 1, kRelease, kRelaxed, "queue-count",
-       "who sees the count that followed a drain does not see what the taker did before it"},
-      {"handoff/handoff_queue.cpp", "  count_.store(0", 2, kRelease, kRelaxed, "queue-count",
-       "who sees the queue emptied does not see what the taker did before"},
-      {"handoff/handoff_queue.h", "count_.load(std::memory_order_acquire)", 1, kAcquire, kRelaxed, "queue-count",
-       "who sees the queue emptied does not see what the taker did before"},
-      {"handoff/handoff_queue.h", "closed_.load(std::memory_order_acquire)", 1, kAcquire, kRelaxed, "queue-close",
-       "who sees the queue closed does not see what was done before"},
-
-      // --- the pool: a place that becomes free against a worker that pauses
-      {"handoff/worker_handoff_pool.cpp", "cell_live.store(value", 1, kSeqCst, kRelease, "place-and-pause",
-       "neither sees the other: a place is free and the paused worker sleeps"},
-      {"handoff/worker_handoff_pool.cpp", "cell(worker).live.load(", 1, kSeqCst, kAcquire, "place-and-pause",
-       "neither sees the other: a place is free and the paused worker sleeps"},
-      {"handoff/worker_handoff_pool.cpp", "cell_live.fetch_add(", 1, kSeqCst, kAcqRel, nullptr,
-       "it only raises the load. The one order is there for a load that falls: a worker that pauses and sees the lower "
-       "load of before tries where there is no place, is refused under the lock, and pauses all the same; and whoever "
-       "sees the queue emptied sees the raise by release and acquire of the count"},
-      {"handoff/worker_handoff_pool.cpp", "paused.exchange(", 1, kSeqCst, kAcqRel, nullptr, kPausedHint},
-      {"handoff/worker_handoff_pool.cpp", "paused_count_->value.fetch_add(", 1, kSeqCst, kAcqRel, "place-and-pause",
-       "neither sees the other: a place is free and the paused worker sleeps"},
-      {"handoff/worker_handoff_pool.cpp", "paused_count_->value.load(", 1, kSeqCst, kAcquire, "place-and-pause",
-       "neither sees the other: a place is free and the paused worker sleeps"},
-      {"handoff/handoff_choice.cpp", "cell(peer).paused.load(", 1, kSeqCst, kAcquire, nullptr, kPausedHint},
-      {"handoff/handoff_choice.cpp", "peer.paused.load(", 1, kSeqCst, kAcquire, nullptr,
-       "a choice among peers by what they are a moment ago. A peer that looks paused and resumes is passed over; it "
-       "registers its listener after it said so, and the kernel shows it what waits there. One that looks ready and "
-       "pauses is asked, and pausing it tries once more after it said so"},
-
-      // --- the pool: sleep, heartbeat, requests
-      {"handoff/worker_handoff_pool.cpp", "sleep.store(SleepState::kAwake", 1, kRelease, kRelaxed, "heartbeat",
-       "a worker that has just woken looks stuck: its heartbeat of before the sleep is seen"},
-      {"handoff/handoff_choice.cpp", "peer.sleep.load(std::memory_order_acquire)", 1, kAcquire, kRelaxed, "heartbeat",
-       "a worker that has just woken looks stuck: its heartbeat of before the sleep is seen"},
-      {"handoff/worker_handoff_pool.cpp", "accept_requested.store(true", 1, kRelease, kRelaxed, "accept-request",
-       "the accept does not see what the one that asked did before"},
-      {"handoff/worker_handoff_pool.cpp", "requested.exchange(false", 1, kAcquire, kRelaxed, "accept-request",
-       "the accept does not see what the one that asked did before"},
-  };
-  return rows;
+std::span<const WeakOrder> weak_orders() {
+  return kRows;
 }
 
 std::string text_of(std::memory_order order) {

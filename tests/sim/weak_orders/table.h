@@ -1,12 +1,12 @@
 // table.h: each memory order of the product, one notch weaker, and who notices.
 //
-// A row is one mutant: an operation, the order it asks for, the next weaker one. The scan of the sources (source_scan.h)
-// says which rows there must be; a new atomic operation without its rows is a red test.
+// A row is one mutant: an operation, the order it asks for, the next weaker one. The scan of the sources
+// (source_scan.h) says which rows there must be; a new atomic operation without its rows is a red test.
 #pragma once
 
 #include <atomic>
+#include <span>
 #include <string>
-#include <vector>
 
 namespace flare::sim {
 
@@ -20,7 +20,7 @@ struct WeakOrder {
   const char* why;       // what goes wrong; or why nobody can notice
 };
 
-const std::vector<WeakOrder>& weak_orders();
+std::span<const WeakOrder> weak_orders();
 std::string text_of(std::memory_order order);
 
 }  // namespace flare::sim

@@ -1,4 +1,4 @@
-// Every memory order of the product, one notch weaker: found by a scenario, or no scenario notices and the table says why.
+// Every memory order of the product, one notch weaker: found by a scenario, or none notices and the table says why.
 #include <gtest/gtest.h>
 
 #include <cstdio>
