@@ -1,5 +1,7 @@
 #include "weak_orders/table.h"
 
+#include <span>
+
 namespace flare::sim {
 
 namespace {
@@ -22,16 +24,14 @@ constexpr const char* kPausedHint =
     "later count carries it on. What is missed is a cell that changes at the same time, which is missed too when the "
     "look comes a moment earlier";
 
-constexpr WeakOrder kRows[] = {
-    // --- net
+// --- listener, stop cell, statistics
+constexpr WeakOrder kSignals[] = {
     {"net/listener.cpp", "disabled_.exchange(true", 1, kAcqRel, kAcquire, "listener",
      "who finds the listener disabled does not see what was done before"},
     {"net/listener.cpp", "disabled_.exchange(true", 1, kAcqRel, kRelease, "listener",
      "who comes second does not see what the first did before"},
     {"net/listener.cpp", "disabled_.load(", 1, kAcquire, kRelaxed, "listener",
      "who finds the listener disabled does not see what was done before"},
-
-    // --- the stop cell
     {"worker/stop_cell.h", "const std::int64_t word = word_.load(", 1, kAcquire, kRelaxed, "stop-read",
      "a worker that reads the stop does not see what came before it"},
     {"worker/stop_cell.h", "bool is_running()", 1, kAcquire, kRelaxed, "stop-is-running",
@@ -50,14 +50,14 @@ constexpr WeakOrder kRows[] = {
     {"worker/stop_cell.h", "compare_exchange_weak(word, wanted", 1, kAcqRel, kRelease, nullptr, kExpected},
     {"worker/stop_cell.h", "compare_exchange_weak(word, wanted", 1, kAcquire, kRelaxed, "stop-cut-cut",
      "a cut that is overtaken by another one does not see what came before it"},
-
-    // --- statistics
     {"worker/worker_stats.h", "crashed_.load(", 1, kAcquire, kRelaxed, "stats-crashed",
      "who sees the crash does not see what the worker did before (the text alone is safe: its lock orders it)"},
     {"worker/worker_stats.cpp", "crashed_.store(", 1, kRelease, kRelaxed, "stats-crashed",
      "who sees the crash does not see what the worker did before (the text alone is safe: its lock orders it)"},
+};
 
-    // --- workers and their group
+// --- threads of workers, and request_stop against the release of the group
+constexpr WeakOrder kScheduler[] = {
     {"scheduler/worker_group.cpp", "seat.returned.load(", 1, kAcquire, kRelaxed, "group-returned",
      "who sees all workers returned does not see what they did"},
     {"scheduler/worker_group.cpp", "seat.inside.load(", 1, kAcquire, kRelaxed, "group-inside",
@@ -78,8 +78,6 @@ constexpr WeakOrder kRows[] = {
      "the detached worker's report, which reads atomics and what a lock guards"},
     {"scheduler/scheduler_core.cpp", "running.load(", 1, kAcquire, kRelaxed, "is-running",
      "who reads that no worker is left does not see what they did"},
-
-    // --- request_stop against the release of the group
     {"scheduler/scheduler_core.cpp", "requests_.fetch_add(1)", 1, kSeqCst, kAcqRel, "request-stop",
      "the leader does not see the request and frees the group under it"},
     {"scheduler/scheduler_core.cpp", "live_.load()", 1, kSeqCst, kAcquire, "request-stop",
@@ -92,8 +90,9 @@ constexpr WeakOrder kRows[] = {
      "a request that the leader did not see finds the group that was freed"},
     {"scheduler/scheduler_core.cpp", "requests_.load()", 1, kSeqCst, kAcquire, "request-stop",
      "the leader does not see the request and frees the group under it"},
+};
 
-    // --- the queue
+constexpr WeakOrder kQueue[] = {
     {"handoff/handoff_queue.cpp", "count_.store(stolen.count", 1, kRelease, kRelaxed, nullptr, kMove},
     {"handoff/handoff_queue.cpp", "closed_.store(stolen.closed", 1, kRelease, kRelaxed, nullptr, kMove},
     {"handoff/handoff_queue.cpp", "  count_.store(0", 1, kRelease, kRelaxed, nullptr, kMove},
@@ -112,8 +111,10 @@ constexpr WeakOrder kRows[] = {
      "who sees the queue emptied does not see what the taker did before"},
     {"handoff/handoff_queue.h", "closed_.load(std::memory_order_acquire)", 1, kAcquire, kRelaxed, "queue-close",
      "who sees the queue closed does not see what was done before"},
+};
 
-    // --- the pool: a place that becomes free against a worker that pauses
+// --- the pool: a place that becomes free against a worker that pauses; sleep, heartbeat, requests
+constexpr WeakOrder kPool[] = {
     {"handoff/worker_handoff_pool.cpp", "cell_live.store(value", 1, kSeqCst, kRelease, "place-and-pause",
      "neither sees the other: a place is free and the paused worker sleeps"},
     {"handoff/worker_handoff_pool.cpp", "cell(worker).live.load(", 1, kSeqCst, kAcquire, "place-and-pause",
@@ -132,8 +133,6 @@ constexpr WeakOrder kRows[] = {
      "a choice among peers by what they are a moment ago. A peer that looks paused and resumes is passed over; it "
      "registers its listener after it said so, and the kernel shows it what waits there. One that looks ready and "
      "pauses is asked, and pausing it tries once more after it said so"},
-
-    // --- the pool: sleep, heartbeat, requests
     {"handoff/worker_handoff_pool.cpp", "sleep.store(SleepState::kAwake", 1, kRelease, kRelaxed, "heartbeat",
      "a worker that has just woken looks stuck: its heartbeat of before the sleep is seen"},
     {"handoff/handoff_choice.cpp", "peer.sleep.load(std::memory_order_acquire)", 1, kAcquire, kRelaxed, "heartbeat",
@@ -146,8 +145,14 @@ constexpr WeakOrder kRows[] = {
 
 }  // namespace
 
-std::span<const WeakOrder> weak_orders() {
-  return kRows;
+std::vector<WeakOrder> weak_orders() {
+  std::vector<WeakOrder> all;
+  for (const std::span<const WeakOrder> rows :
+       {std::span<const WeakOrder>(kSignals), std::span<const WeakOrder>(kScheduler),
+        std::span<const WeakOrder>(kQueue), std::span<const WeakOrder>(kPool)}) {
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  return all;
 }
 
 std::string text_of(std::memory_order order) {

@@ -5,8 +5,8 @@
 #pragma once
 
 #include <atomic>
-#include <span>
 #include <string>
+#include <vector>
 
 namespace flare::sim {
 
@@ -20,7 +20,7 @@ struct WeakOrder {
   const char* why;       // what goes wrong; or why nobody can notice
 };
 
-std::span<const WeakOrder> weak_orders();
+std::vector<WeakOrder> weak_orders();
 std::string text_of(std::memory_order order);
 
 }  // namespace flare::sim
