@@ -1,4 +1,6 @@
 // The suppliers: what an enumeration visits, what a seed fixes, what PCT promises.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -115,17 +117,38 @@ TEST(SimEnumeration, FindsExactlyTheOrdersWithinThePreemptionBound) {
   }
 }
 
-// --- random sources
-
-void several_choices() {
+void choose_among(int ticks, std::uint32_t calm, std::uint32_t faults) {
   const auto word = std::make_unique<AtomicWord>(0);
-  const auto steps = [&word] {
-    for (int i = 0; i < 4; ++i) tick(*word);
-    static_cast<void>(Schedule::current()->choose(7, ChoiceKind::kCalm, "seven"));
-    static_cast<void>(Schedule::current()->choose(3, ChoiceKind::kFault, "three"));
+  const auto steps = [&] {
+    for (int i = 0; i < ticks; ++i) tick(*word);
+    static_cast<void>(Schedule::current()->choose(calm, ChoiceKind::kCalm, "calm"));
+    static_cast<void>(Schedule::current()->choose(faults, ChoiceKind::kFault, "fault"));
   };
   run_together({steps, steps, steps});
 }
+
+void several_choices() {
+  choose_among(4, 7, 3);
+}
+
+TEST(SimEnumeration, KeepsTheBudgetOfEveryKind) {
+  for (const int most : {0, 1, 2}) {
+    Budget budget;
+    budget.preemptions = budget.switches = budget.calm = budget.faults = most;
+    Enumeration source(budget, false);
+    std::array<int, 6> seen{};
+    for (const Verdict& one : run_all(source, [] { choose_among(1, 2, 2); })) {
+      std::array<int, 6> spent{};
+      for (const Choice& choice : one.choices) ++spent[static_cast<std::size_t>(choice.kind)];
+      for (std::size_t kind = 0; kind < spent.size(); ++kind) seen[kind] = std::max(seen[kind], spent[kind]);
+    }
+    for (const ChoiceKind kind : {ChoiceKind::kPreempt, ChoiceKind::kSwitch, ChoiceKind::kCalm, ChoiceKind::kFault}) {
+      EXPECT_EQ(seen[static_cast<std::size_t>(kind)], most) << static_cast<int>(kind);
+    }
+  }
+}
+
+// --- random sources
 
 std::vector<std::uint64_t> hashes(ChoiceSource& source) {
   std::vector<std::uint64_t> all;
