@@ -136,6 +136,14 @@ bool is_live(const void* piece) {
   return (static_cast<const Header*>(piece) - 1)->state != kFreed;
 }
 
+bool is_readable([[maybe_unused]] const void* at) {
+#ifdef FLARE_SIM_ASAN
+  return __asan_address_is_poisoned(at) == 0;
+#else
+  return true;
+#endif
+}
+
 void fail_at(std::uint64_t nth) {
   fail_countdown = nth;
   failed = false;

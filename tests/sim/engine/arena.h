@@ -30,6 +30,8 @@ ArenaCounts counts();
 std::size_t place_of(const void* memory);
 // False: null, or a piece of the arena that was freed and not taken again.
 bool is_live(const void* piece);
+// False: a byte that the address sanitizer knows to be freed. Without the sanitizer all are readable.
+bool is_readable(const void* memory);
 // The n-th allocation of the product from now on (1 is the next) throws bad_alloc; 0: none does.
 void fail_at(std::uint64_t nth);
 bool was_failed();

@@ -60,7 +60,8 @@ class Shared {
 
   // A use of what was freed fails the schedule here, before it reads what stands there now.
   T* followed() const {
-    if (sim::Schedule* schedule = sim::Schedule::current(); schedule != nullptr && !sim::arena::is_live(block_)) {
+    sim::Schedule* schedule = sim::Schedule::current();
+    if (schedule != nullptr && (!sim::arena::is_readable(this) || !sim::arena::is_live(block_))) {
       schedule->fail("memory", "a counted pointer is followed to what was freed");
     }
     return block_->object;
