@@ -43,6 +43,9 @@ using Shared = std::shared_ptr<T>;
 template <class T>
 using Checked = T;
 
+// A defect that the tests of the model build switch on to prove that they would find it; never on here.
+#define FLARE_MUTANT(name) false
+
 class FLARE_CAPABILITY("mutex") Mutex {
  public:
   Mutex() = default;

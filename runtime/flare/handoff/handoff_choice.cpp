@@ -25,7 +25,9 @@ int WorkerHandoffPool::choose_handoff_target(int local_worker, std::int64_t loca
   // No load is below 0, so this also keeps the difference from overflowing.
   if (!policy_.enabled || local_load < threshold) return -1;
   const Choice choice = least_loaded_peer(local_worker, Wanted{.room = true, .below_cap = true});
-  if (choice.worker < 0 || local_load - choice.load < threshold) return -1;
+  if (choice.worker < 0) return -1;
+  const bool busier = local_load < choice.load && FLARE_MUTANT(kUnsignedDifference);
+  if (local_load - choice.load < threshold && !busier) return -1;
   remember(local_worker, choice.worker);
   return choice.worker;
 }
@@ -70,7 +72,7 @@ WorkerHandoffPool::Choice WorkerHandoffPool::least_loaded_peer(int exclude, cons
   const std::int64_t reference = reference_heartbeat(exclude);
   for (int step = 1; step <= size(); ++step) {
     const int peer = next_in_rotation(exclude, step);
-    if (peer == exclude) continue;
+    if (peer == exclude && !FLARE_MUTANT(kChoosesItself)) continue;
     const std::int64_t peer_load = load(peer);
     if (best.worker >= 0 && peer_load >= best.load) continue;
     if (is_eligible(peer, wanted, peer_load, reference)) best = Choice{peer, peer_load};
@@ -82,7 +84,7 @@ bool WorkerHandoffPool::is_eligible(int worker, const Wanted& wanted, std::int64
   const Cell& peer = cell(worker);
   const HandoffQueue& peer_queue = queue_of(worker);
   if (peer_queue.is_closed() || is_crashed(worker)) return false;
-  if (wanted.room && peer_queue.size() >= peer_queue.capacity()) return false;
+  if (wanted.room && !FLARE_MUTANT(kChoosesFullPeer) && peer_queue.size() >= peer_queue.capacity()) return false;
   if (wanted.below_cap && connection_cap_ != 0 && load >= connection_cap_) return false;
   if (wanted.not_paused && peer.paused.load(std::memory_order_seq_cst)) return false;
   if (wanted.asleep && peer.sleep.load(std::memory_order_relaxed) == SleepState::kAwake) return false;

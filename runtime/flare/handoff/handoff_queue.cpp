@@ -1,5 +1,6 @@
 #include "flare/handoff/handoff_queue.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 
@@ -89,6 +90,12 @@ void HandoffQueue::drain(std::vector<std::int64_t>& out) {
 
 std::vector<std::int64_t> HandoffQueue::close_and_drain() {
   std::vector<std::int64_t> out;
+  if (FLARE_MUTANT(kQueueDrainedBeforeClosed)) {
+    drain(out);
+    const MutexLock lock(mutex_);
+    closed_.store(true, std::memory_order_release);
+    return out;
+  }
   drain_with(out, [this](std::uint32_t) { closed_.store(true, std::memory_order_release); });
   return out;
 }
@@ -120,12 +127,12 @@ void HandoffQueue::make_room(std::vector<std::int64_t>& out) const {
 }
 
 bool HandoffQueue::refuse() {
-  ++refused_;
+  if (!FLARE_MUTANT(kRefusalNotCounted)) ++refused_;
   return false;
 }
 
 void HandoffQueue::put(std::int64_t token) {
-  slots_[tail_] = token;
+  slots_[tail_] = FLARE_MUTANT(kTokenNarrowed) ? static_cast<std::int32_t>(token) : token;
   if (++tail_ == capacity_) tail_ = 0;
   ++pushes_;
   count_.store(count_now() + 1, std::memory_order_release);
@@ -133,7 +140,7 @@ void HandoffQueue::put(std::int64_t token) {
 
 std::int64_t HandoffQueue::take() {
   const std::int64_t token = slots_[head_];
-  if (++head_ == capacity_) head_ = 0;
+  if (++head_ == capacity_ && !FLARE_MUTANT(kQueueNeverWraps)) head_ = 0;
   ++pops_;
   count_.store(count_now() - 1, std::memory_order_release);
   return token;
@@ -144,6 +151,8 @@ void HandoffQueue::take_all(std::vector<std::int64_t>& out) {
     out.push_back(slots_[head_]);
     if (++head_ == capacity_) head_ = 0;
   }
+  if (FLARE_MUTANT(kDrainResetsHead)) head_ = 0;
+  if (FLARE_MUTANT(kDrainNewestFirst)) std::reverse(out.begin(), out.end());
   pops_ += out.size();
   count_.store(0, std::memory_order_release);
 }

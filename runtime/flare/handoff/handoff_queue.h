@@ -59,7 +59,8 @@ class alignas(64) HandoffQueue {
   template <class Admit>
   bool push_if(std::int64_t token, Admit&& admit) {
     const MutexLock lock(mutex_);
-    if (closed_.load(std::memory_order_relaxed) || is_full() || !admit(count_now())) return refuse();
+    if (refuses() || is_full() || !admit(count_now())) return refuse();
+    if (FLARE_MUTANT(kQueueInsertsInSecondHold)) mutex_.unlock(), mutex_.lock();
     put(token);
     return true;
   }
@@ -68,7 +69,7 @@ class alignas(64) HandoffQueue {
   template <class Admit, class Make>
   bool push_made(Admit&& admit, Make&& make) {
     const MutexLock lock(mutex_);
-    if (closed_.load(std::memory_order_relaxed) || is_full() || !admit(count_now())) return refuse();
+    if (refuses() || is_full() || !admit(count_now())) return refuse();
     const std::optional<std::int64_t> token = make();
     if (token) put(*token);
     return token.has_value();
@@ -104,7 +105,14 @@ class alignas(64) HandoffQueue {
   };
 
   void make_room(std::vector<std::int64_t>& out) const;
-  bool is_full() const FLARE_REQUIRES(mutex_) { return count_now() == capacity_; }
+  bool refuses() const FLARE_REQUIRES(mutex_) {
+    return closed_.load(std::memory_order_relaxed) && !FLARE_MUTANT(kClosedQueueAccepts);
+  }
+  bool is_full() const FLARE_REQUIRES(mutex_) {
+    if (FLARE_MUTANT(kQueueOverfull)) return count_now() > capacity_;
+    if (FLARE_MUTANT(kQueueFullEarly)) return count_now() + 1 >= capacity_;
+    return count_now() == capacity_;
+  }
   // Relaxed: the lock's holder is the only writer.
   std::uint32_t count_now() const FLARE_REQUIRES(mutex_) { return count_.load(std::memory_order_relaxed); }
   bool refuse() FLARE_REQUIRES(mutex_);

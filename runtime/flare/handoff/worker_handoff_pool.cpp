@@ -44,9 +44,10 @@ HandoffQueue& WorkerHandoffPool::queue(int worker) {
 }
 
 bool WorkerHandoffPool::try_handoff(int target, std::int64_t token) {
-  if (!policy_.enabled || !is_worker(target)) return false;
+  if ((!policy_.enabled && !FLARE_MUTANT(kDisabledHandsOff)) || !is_worker(target)) return false;
   // The cap is asked under the target's lock: two donors can't both take its last place.
-  return queue_of(target).push_if(token, [this, target](std::int64_t queued) { return has_place(target, queued); });
+  return queue_of(target).push_if(token, [this, target](std::int64_t queued) { return has_place(target, queued); }) ||
+         FLARE_MUTANT(kRefusalIsSuccess);
 }
 
 bool WorkerHandoffPool::push_orphan(int target, std::int64_t token) {
@@ -107,6 +108,7 @@ void WorkerHandoffPool::add_live(int worker, std::int64_t count) {
 
 std::int64_t WorkerHandoffPool::load(int worker) const {
   if (!is_worker(worker)) return -1;
+  if (FLARE_MUTANT(kLoadReadsLiveFirst)) return live(worker) + static_cast<std::int64_t>(queue_of(worker).size());
   // The queue first: whoever sees it emptied (acquire) also sees the live count that was raised before.
   const auto queued = static_cast<std::int64_t>(queue_of(worker).size());
   return queued + live(worker);
@@ -136,10 +138,11 @@ void WorkerHandoffPool::mark_crashed(int worker) {
 bool WorkerHandoffPool::begin_sleep(int worker) {
   if (!is_worker(worker)) return false;
   Cell& own = cell(worker);
-  own.sleep.store(SleepState::kSleeping, std::memory_order_relaxed);
+  if (!FLARE_MUTANT(kLooksBeforeItSleeps)) own.sleep.store(SleepState::kSleeping, std::memory_order_relaxed);
   const bool idle = queue_of(worker).under_lock([&own](std::uint32_t queued, bool) {
-    return queued == 0 && !own.accept_requested.load(std::memory_order_relaxed);
+    return queued == 0 && (!own.accept_requested.load(std::memory_order_relaxed) || FLARE_MUTANT(kSleepsOverRequest));
   });
+  if (FLARE_MUTANT(kLooksBeforeItSleeps)) own.sleep.store(SleepState::kSleeping, std::memory_order_relaxed);
   if (!idle) end_sleep(worker);
   return idle;
 }

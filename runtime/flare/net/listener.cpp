@@ -63,6 +63,10 @@ ListenerOptions::ListenerOptions() : backlog(limits::kDefaultBacklog) {}
 Listener::Listener(UniqueFd fd, SocketAddress address, bool shared)
     : fd_(std::move(fd)), address_(address), shared_(shared) {}
 
+Listener::~Listener() {
+  if (FLARE_MUTANT(kListenerClosedBeforeJoin) && is_disabled()) static_cast<void>(fd_.release());
+}
+
 Result<int> Listener::accept() const {
   return SystemKernel::accept(fd_.get());
 }
@@ -78,7 +82,9 @@ bool Listener::disable() {
   if (is_disabled()) return false;
   const Status ignored = SystemKernel::disable_listener(fd_.get());
   static_cast<void>(ignored);  // ENOTCONN: the other one was first
-  return !disabled_.exchange(true, std::memory_order_acq_rel);
+  const bool first = !disabled_.exchange(true, std::memory_order_acq_rel);
+  if (FLARE_MUTANT(kListenerClosedBeforeJoin) && first) close_fd(fd_.get());
+  return first;
 }
 
 bool Listener::is_disabled() const {

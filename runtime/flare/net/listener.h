@@ -31,6 +31,7 @@ struct ListenerOptions {
 class Listener {
  public:
   Listener(UniqueFd fd, SocketAddress address, bool shared);
+  ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
@@ -48,7 +49,7 @@ class Listener {
   bool is_disabled() const;
 
  private:
-  const UniqueFd fd_;
+  UniqueFd fd_;  // the same until the end
   const SocketAddress address_;
   const bool shared_;
   Atomic<bool> disabled_{false};  // acq_rel: whoever reads true sees a listener that refuses

@@ -77,11 +77,11 @@ void Reactor::register_fd(int fd, std::uint64_t token, int interest) {
 }
 
 void Reactor::register_exclusive(int fd, std::uint64_t token, int interest) {
-  add(fd, token, interest, true, "Reactor::register_exclusive");
+  add(fd, token, interest, !FLARE_MUTANT(kExclusiveDropped), "Reactor::register_exclusive");
 }
 
 void Reactor::add(int fd, std::uint64_t token, int interest, bool exclusive, const char* operation) {
-  if (token == WAKEUP_TOKEN) {
+  if (token == WAKEUP_TOKEN && !FLARE_MUTANT(kWakeupTokenRegistered)) {
     throw NetworkError(EINVAL, operation, named(fd) + ": the token is WAKEUP_TOKEN, expected any other");
   }
   check_interest(fd, interest, operation);
@@ -118,7 +118,7 @@ void Reactor::unregister(int fd) {
   if (table_.find(fd) == nullptr) throw NetworkError(ENOENT, "Reactor::unregister", named(fd) + " is not registered");
   const Status removed = SystemKernel::poller_remove(poller_.get(), fd);
   const bool gone = removed.error == EBADF || removed.error == ENOENT;
-  if (removed.ok() || gone) table_.erase(fd);
+  if ((removed.ok() || gone) && !FLARE_MUTANT(kUnregisterRemembers)) table_.erase(fd);
   if (!removed.ok()) {
     throw NetworkError(removed.error, "Reactor::unregister",
                        named(fd) + (gone ? " was closed before it was unregistered" : ""));
@@ -126,16 +126,17 @@ void Reactor::unregister(int fd) {
 }
 
 int Reactor::poll(int timeout_ms, std::vector<Event>& out, int max_events) {
-  out.clear();
+  if (!FLARE_MUTANT(kEventsKept)) out.clear();
   if (max_events < 1) {
     throw NetworkError(EINVAL, "Reactor::poll", "max_events " + std::to_string(max_events) + ", expected 1 or more");
   }
   const int batch = std::min(max_events, limits::kMaxPollEvents);
   if (ready_.size() < static_cast<std::size_t>(batch)) ready_.resize(static_cast<std::size_t>(batch));
   out.reserve(static_cast<std::size_t>(batch));
-  const Result<int> waited = SystemKernel::poller_wait(poller_.get(), ready_.data(), batch, std::max(timeout_ms, -1));
+  const Result<int> waited = SystemKernel::poller_wait(poller_.get(), ready_.data(), batch,
+                                                       std::max(timeout_ms, FLARE_MUTANT(kEndlessWaitSpins) ? 0 : -1));
   if (!waited.ok()) {
-    if (waited.error() == EINTR) return 0;
+    if (waited.error() == EINTR && !FLARE_MUTANT(kInterruptedWaitFails)) return 0;
     throw NetworkError(waited.error(), "Reactor::poll");
   }
   bool stale_again = false;
@@ -146,7 +147,7 @@ int Reactor::poll(int timeout_ms, std::vector<Event>& out, int max_events) {
       out.emplace_back(entry->token, ready.bits, id);
     } else if (ready.key == kWakeKey) {
       // Quiet before the caller looks at what the wake was for: a wake after that look ends the next poll.
-      waker_->clear();
+      if (!FLARE_MUTANT(kWakeNeverCleared) && !FLARE_MUTANT(kWakeClearedAfterLook)) waker_->clear();
       out.emplace_back(WAKEUP_TOKEN, ready.bits, id);
     } else {
       stale_again = fired_before(ready.key) || stale_again;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "flare/base/abi.h"
+#include "flare/base/sync.h"
 
 namespace flare::inline FLARE_ABI {
 
@@ -60,7 +61,8 @@ class RegistrationTable {
     const std::uint32_t slot = slot_of(key);
     if (slot >= slots_.size()) return nullptr;
     const Registration& entry = slots_[slot];
-    return entry.fd >= 0 && entry.generation == generation_of(key) ? &entry : nullptr;
+    const bool same = entry.generation == generation_of(key) || FLARE_MUTANT(kGenerationIgnored);
+    return entry.fd >= 0 && same ? &entry : nullptr;
   }
   std::uint64_t key_of(int fd) const {
     const std::uint32_t slot = slot_by_fd_[static_cast<std::size_t>(fd)];

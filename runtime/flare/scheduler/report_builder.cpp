@@ -41,7 +41,7 @@ void from_snapshot(const WorkerSnapshot& from, int worker, int swept, ShutdownRe
   for (std::size_t i = 0; i < kCloseReasons; ++i) to.by_reason[i] = static_cast<std::int64_t>(from.by_reason[i]);
   to.drained = static_cast<std::int64_t>(from.drained);
   to.timed_out = static_cast<std::int64_t>(from.timed_out) + swept;
-  to.in_flight_at_deadline = to.timed_out + to.left;
+  to.in_flight_at_deadline = to.timed_out + (FLARE_MUTANT(kLeftNotInFlight) ? 0 : to.left);
   to.crashed = from.crashed ? 1 : 0;
   to.error.assign(from.error);
 }

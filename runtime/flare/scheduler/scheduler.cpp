@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "flare/base/sync.h"
 #include "flare/kernel/system_kernel.h"
 #include "flare/scheduler/scheduler_core.h"
 
@@ -38,7 +39,7 @@ void SchedulerHandle::shutdown() {
 
 std::vector<ShutdownReport> SchedulerHandle::drain(int timeout_ms) {
   if (core_ == nullptr) return {};
-  if (timeout_ms <= 0) return core_->stop(MonoTime::min(), /*may_detach=*/false);
+  if (timeout_ms <= 0) return core_->stop(MonoTime::min(), /*may_detach=*/FLARE_MUTANT(kDrainZeroDetaches));
   const MonoTime deadline = saturating_add(SystemKernel::now(), std::chrono::milliseconds(timeout_ms));
   return core_->stop(deadline, /*may_detach=*/true);
 }

@@ -39,6 +39,7 @@ SchedulerCore::SchedulerCore(Shared<WorkerGroup> group, std::vector<SocketAddres
 }
 
 SchedulerCore::~SchedulerCore() {
+  if (FLARE_MUTANT(kFailedStartLeavesThreads) && static_cast<int>(threads_.size()) < worker_count_) return;
   static_cast<void>(stop(MonoTime::min(), /*may_detach=*/false));
 }
 
@@ -50,7 +51,7 @@ void SchedulerCore::start_worker(RunWorkerFunction run, int cpu) {
   Result<Thread> thread = Result<Thread>::failure(ENOMEM);
   try {
     thread = Thread::start(
-        [held, id, run = std::move(run), cpu]() mutable { run_worker_thread(held, id, std::move(run), cpu); });
+        [own = held, id, run = std::move(run), cpu]() mutable { run_worker_thread(std::move(own), id, std::move(run), cpu); });
   } catch (...) {
     // No memory: there is no thread, and a stop must not wait for one.
     seat.returned.store(true, std::memory_order_relaxed);
@@ -98,15 +99,17 @@ bool SchedulerCore::lead_or_wait(MonoTime deadline) {
   if (group_->is_worker_thread()) {
     throw NetworkError(EDEADLK, "Scheduler::drain or shutdown", "called from a worker's own thread");
   }
+  if (FLARE_MUTANT(kWokenBeforeStop)) group_->shared->wake_all();
   StopCell& cell = group_->shared->stop;
   static_cast<void>(deadline <= SystemKernel::now() ? cell.cut() : cell.drain_until(deadline));
-  group_->shared->wake_all();
+  if (!FLARE_MUTANT(kWokenBeforeStop)) group_->shared->wake_all();
   group_->progress.wake();
   group_->stop_event.wake();
-  if (phase_ == Phase::kServing) {
+  if (phase_ == Phase::kServing || FLARE_MUTANT(kEveryStopLeads)) {
     phase_ = Phase::kStopping;
     return true;
   }
+  if (FLARE_MUTANT(kSecondStopReturnsEarly)) return false;
   changed_.wait(mutex_, [this]() FLARE_REQUIRES(mutex_) { return phase_ == Phase::kStopped; });
   return false;
 }
@@ -170,7 +173,7 @@ void SchedulerCore::collect(WorkerGroup& group) {
 // After this nothing of the group is reachable from here; a worker that was left behind holds what it needs.
 void SchedulerCore::release_group() {
   live_.store(nullptr);
-  while (requests_.load() != 0) yield_thread();  // a signal handler that is in the middle of its wakes
+  while (requests_.load() != 0 && !FLARE_MUTANT(kRequestNotAwaited)) yield_thread();  // a signal handler that is in the middle of its wakes
   Shared<WorkerGroup> released;
   const MutexLock lock(mutex_);
   released = std::move(group_);

@@ -61,7 +61,7 @@ void pin(WorkerShared& shared, int id, int cpu) noexcept {
 void crashed(WorkerContext& context, std::string_view text) noexcept {
   if (text.empty()) text = "an exception without a text";
   context.pool().mark_crashed(context.id());
-  context.stats().set_crashed(text);
+  if (!FLARE_MUTANT(kCrashNotCounted)) context.stats().set_crashed(text);
   report(*context.shared(), text,
          [&] { return "worker " + std::to_string(context.id()) + " crashed: " + std::string(text); });
 }
@@ -79,7 +79,9 @@ void run_guarded(WorkerContext& context, RunWorkerFunction& run) noexcept {
 
 }  // namespace
 
-void run_worker_thread(const Shared<WorkerGroup>& group, int id, RunWorkerFunction run, int cpu) {
+void run_worker_thread(Shared<WorkerGroup> owned, int id, RunWorkerFunction run, int cpu) {
+  WorkerGroup* const group = owned.get();
+  if (FLARE_MUTANT(kWorkerHoldsNothing)) owned.reset();
   WorkerShared& shared = *group->shared;
   WorkerSeat& seat = group->seats[static_cast<std::size_t>(id)];
   seat.thread = current_thread_id();

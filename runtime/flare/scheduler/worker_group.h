@@ -50,6 +50,6 @@ struct WorkerGroup {
 // The body of worker id's thread: pins itself, runs, and leaves nothing that only it holds.
 // cpu: -1 leaves the affinity alone.
 using RunWorkerFunction = std::function<void(WorkerContext&)>;
-void run_worker_thread(const Shared<WorkerGroup>& group, int id, RunWorkerFunction run, int cpu);
+void run_worker_thread(Shared<WorkerGroup> owned, int id, RunWorkerFunction run, int cpu);
 
 }  // namespace flare::inline FLARE_ABI

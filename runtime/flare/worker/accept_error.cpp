@@ -2,12 +2,14 @@
 
 #include <cerrno>
 
+#include "flare/base/sync.h"
+
 namespace flare::inline FLARE_ABI {
 
 AcceptError accept_error(int error) {
   switch (error) {
     case EAGAIN:
-      return AcceptError::kEmpty;
+      return FLARE_MUTANT(kEmptyIsFatal) ? AcceptError::kListener : AcceptError::kEmpty;
     case EMFILE:
     case ENFILE:
     case ENOBUFS:

@@ -43,7 +43,7 @@ void Acceptor::pass() {
     paused_ = result == Sweep::kAtCap ? Pause::kCap : Pause::kResources;
     stats_.accept_pauses.add();
     pool_.publish_paused(id_, true);
-    result = sweep();
+    if (!FLARE_MUTANT(kPausesWithoutSecondLook)) result = sweep();
     if (result == Sweep::kAtCap || result == Sweep::kNoResources) unregister_listeners();
   }
   settle(result);
@@ -67,7 +67,7 @@ void Acceptor::settle(Sweep result) {
     case Sweep::kBudget:
       // A peer may share the rest, if it has time. This worker goes on too: its poller knows of what is left only if
       // its own wake began this pass.
-      if (has_shared_) {
+      if (has_shared_ && !FLARE_MUTANT(kBudgetSwallowsWake)) {
         static_cast<void>(pass_on());
         static_cast<void>(pool_.request_accept(id_));
       }
@@ -110,6 +110,7 @@ Acceptor::Sweep Acceptor::accept_from(std::size_t index, int& budget) {
       case Outcome::kGone:
         return Sweep::kDry;
       case Outcome::kNoResources:
+        if (FLARE_MUTANT(kNoDescriptorSpins)) break;
         return Sweep::kNoResources;
     }
   }
@@ -156,15 +157,19 @@ Acceptor::Outcome Acceptor::classify(int error, std::size_t index) {
 void Acceptor::place(UniqueFd fd, std::size_t index) {
   const int target = choose_target();
   if (target >= 0) {
+    if (FLARE_MUTANT(kWokenBeforePush)) remember_wake(target), flush_wakes();
     const HandoffToken token{fd.get(), id_, static_cast<int>(index)};
     if (pool_.try_handoff(target, token.pack())) {
+      if (FLARE_MUTANT(kPushedAndKept)) kept_.push_back({UniqueFd(fd.get()), id_});
       static_cast<void>(fd.release());
       stats_.handed_out.add();
-      remember_wake(target);
+      if (!FLARE_MUTANT(kWokenBeforePush)) remember_wake(target);
       arm_take_back(target);
       return;
     }
     stats_.refused.add();
+    if (FLARE_MUTANT(kRefusalCloses)) return;
+    if (FLARE_MUTANT(kRefusalClosesAndKeeps)) close_fd(fd.get());
   }
   kept_.push_back({std::move(fd), id_});
   connections_.set_in_hand(kept_.size());
@@ -184,7 +189,7 @@ bool Acceptor::can_place() const {
 
 // False: still paused, for want of what a registration takes.
 bool Acceptor::resume() {
-  if (!try_register_listeners()) {
+  if (!FLARE_MUTANT(kResumesDeaf) && !try_register_listeners()) {
     paused_ = Pause::kResources;
     return false;
   }
@@ -196,7 +201,7 @@ bool Acceptor::resume() {
 }
 
 void Acceptor::arm_retry() {
-  if (retry_timer_.value != 0) return;
+  if (retry_timer_.value != 0 || FLARE_MUTANT(kRetryNotArmed)) return;
   retry_timer_ = loop_.wheel.schedule_at(ceil_ms(loop_.now + retry_after_), loop_token(LoopTokenKind::kAcceptRetry));
   retry_after_ = std::min<Duration>(retry_after_ * 2, limits::kAcceptRetryMax);
 }
@@ -219,7 +224,7 @@ bool Acceptor::pass_on() {
 // Whoever closes a connection or empties its queue from now on asks this worker again. A peer that has a place and is
 // only inside a handler does neither: look again.
 void Acceptor::wait_for_place() {
-  if (has_shared_ && pass_on()) return;
+  if (has_shared_ && !FLARE_MUTANT(kPauseSwallowsWake) && pass_on()) return;
   if ((has_shared_ || pool_.policy().enabled) && pool_.is_any_peer_below_cap(id_)) arm_retry();
 }
 
@@ -228,7 +233,7 @@ void Acceptor::after_closes() {
   if (open_ && paused_ != Pause::kNone) {
     if (paused_ == Pause::kResources || can_place()) pass();
   }
-  if (pool_.paused_count() == 0) return;
+  if (pool_.paused_count() == 0 || FLARE_MUTANT(kFreedTellsNobody)) return;
   ask_paused_peer();
   // A shared queue may hold what the paused ones could not take.
   if (open_ && has_shared_ && paused_ == Pause::kNone) pass();

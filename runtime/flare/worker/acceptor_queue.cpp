@@ -66,7 +66,7 @@ Acceptor::Outcome Acceptor::accept_for_peer(std::size_t index) {
 
 void Acceptor::arm_take_back(int target) {
   const auto index = static_cast<std::size_t>(target);
-  if (take_back_armed_[index]) return;
+  if (take_back_armed_[index] || FLARE_MUTANT(kNeverTakesBack)) return;
   take_back_seen_[index] = pool_.drain_count(target);
   loop_.wheel.schedule_at(ceil_ms(loop_.now + limits::kTakeBackAfter),
                           loop_token(LoopTokenKind::kTakeBack, static_cast<std::uint32_t>(target)));
@@ -102,7 +102,7 @@ void Acceptor::close_phase() {
     static_cast<void>(listeners_[i]->disable());
   }
   const std::vector<std::int64_t> tokens = pool_.close_and_drain(id_);
-  adopt_tokens(tokens);
+  if (!FLARE_MUTANT(kLastTokensForgotten)) adopt_tokens(tokens);
   pool_.publish_load(id_, static_cast<std::int64_t>(connections_.live()));
 }
 
@@ -129,7 +129,7 @@ void Acceptor::cut() noexcept {
   HandoffQueue& queue = pool_.queue(id_);
   queue.close();
   while (const std::optional<std::int64_t> token = queue.pop()) {
-    const UniqueFd fd(HandoffToken::unpack(*token).fd);
+    const UniqueFd fd(FLARE_MUTANT(kCutTokensDropped) ? -1 : HandoffToken::unpack(*token).fd);
     stats_.received.add();
     stats_.cut.add();
     stats_.timed_out.add();

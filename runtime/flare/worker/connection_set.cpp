@@ -194,6 +194,7 @@ void ConnectionSet::finish(ConnectionSlot& slot, CloseReason reason) noexcept {
 void ConnectionSet::release(ConnectionSlot& slot) noexcept {
   // Unregister before close, always: a number that is closed first may be someone else's when it is removed.
   if (slot.interest != 0) {
+    if (FLARE_MUTANT(kClosedBeforeUnregister)) close_fd(slot.fd.get());
     try {
       loop_.reactor.unregister(slot.fd.get());
     } catch (const std::exception& error) {

@@ -40,13 +40,15 @@ void ServingLoop::tick() {
   }
   acceptor_.adopt_queue();
   if (stop.phase == StopPhase::kDraining && drain_tick(stop)) return;
-  pool.publish_load(context.id(), static_cast<std::int64_t>(connections_.live()));
+  const std::uint64_t unreleased = FLARE_MUTANT(kLoadStaysWithDonor) ? context.stats().handed_out.get() : 0;
+  pool.publish_load(context.id(), static_cast<std::int64_t>(connections_.live() + unreleased));
   const int ready = sleep_and_poll(stop);
   for (int i = 0; i < ready; ++i) {
     const std::uint64_t token = events_[static_cast<std::size_t>(i)].token();
     accept_now_ = accept_now_ || (!is_connection_token(token) && token != WAKEUP_TOKEN);
   }
   if (pool.take_accept_request(context.id())) accept_now_ = true;
+  if (FLARE_MUTANT(kHandlersBeforeAccept)) dispatch_events();
   // Before any handler: an exclusive wake must not wait for one.
   if (std::exchange(accept_now_, false)) acceptor_.pass();
   dispatch_timers();
@@ -66,6 +68,7 @@ int ServingLoop::sleep_and_poll(const StopCell::View& stop) {
     const StopCell::View again = context.stop_cell().read(loop_.now);
     if (!sleeping || again.phase != stop.phase || again.deadline != stop.deadline) timeout = 0;
   }
+  if (FLARE_MUTANT(kWakeClearedAfterLook)) context.waker()->clear();
   int ready = 0;
   try {
     ready = loop_.reactor.poll(timeout, events_, context.options().max_events);

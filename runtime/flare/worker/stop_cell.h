@@ -30,7 +30,8 @@ class StopCell {
 
   // The phase at time now: a draining whose deadline has come reads as cut.
   View read(MonoTime now) const {
-    const std::int64_t word = word_.load(std::memory_order_acquire);
+    const std::int64_t word =
+        word_.load(FLARE_MUTANT(kStopCellRelaxed) ? std::memory_order_relaxed : std::memory_order_acquire);
     if (word == kRunningWord) return {StopPhase::kRunning, kNever};
     if (word == kOpenWord) return {StopPhase::kDraining, kNever};
     const MonoTime deadline{Duration{word}};

@@ -48,6 +48,7 @@ struct WorkerShared {
   void report(std::string_view line) noexcept { reporter.report(line); }
   // Any thread and a signal handler: a wake that nothing skips.
   void wake_all() const noexcept {
+    if (FLARE_MUTANT(kStopWakesNobody)) return;
     for (const Shared<Waker>& waker : wakers) waker->wake();
   }
   // Any thread: clients that wait at the worker's own listeners and that it could not accept yet. A peer that had no

@@ -48,7 +48,7 @@ void give_away(WorkerContext& context, UniqueFd fd, int accepted_by) noexcept {
     if (!pool.push_orphan(target, token.pack())) continue;
     static_cast<void>(fd.release());
     context.stats().handed_out.add();
-    wake(context, target);
+    if (!FLARE_MUTANT(kOrphanNotWoken)) wake(context, target);
     return;
   }
   context.stats().cut.add();
@@ -65,7 +65,7 @@ void evacuate(WorkerContext& context) noexcept {
   }
   for (const Shared<Listener>& listener : context.listeners()) {
     if (listener->shared()) {
-      if (!listener->is_disabled()) ask_every_peer(context);
+      if (!listener->is_disabled() && !FLARE_MUTANT(kCrashSwallowsWake)) ask_every_peer(context);
     } else {
       accept_dry(context, *listener);
       static_cast<void>(listener->disable());

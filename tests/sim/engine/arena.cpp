@@ -28,6 +28,9 @@ static_assert(sizeof(Header) == 16);
 constexpr std::uint32_t kLive = 0x11fe11fe;
 constexpr std::uint32_t kAligned = 0xa119a119;  // live, of a greater alignment: not reused
 constexpr std::uint32_t kFreed = 0xdeaddead;
+// What stands in freed memory: no pointer and no object's id, so that a use of it shows.
+constexpr int kFreedByte = 0xdd;
+constexpr std::size_t kMarked = 512;  // of each piece, its beginning
 constexpr std::size_t kClasses = 64;  // of 16 bytes: larger pieces are not reused
 
 char* memory = nullptr;
@@ -103,6 +106,7 @@ void give_back(void* piece) {
 #ifdef FLARE_SIM_ASAN
   __asan_poison_memory_region(piece, header->size);
 #else
+  std::memset(piece, kFreedByte, header->size < kMarked ? header->size : kMarked);
   if (reusable && class_of(header->size) < kClasses) {
     header->next = free_lists[class_of(header->size)];
     free_lists[class_of(header->size)] = header;

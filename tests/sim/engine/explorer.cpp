@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "engine/arena.h"
+#include "engine/crash_trap.h"
 
 namespace flare::sim {
 
@@ -30,8 +31,10 @@ void count(Exploration& all, const Verdict& one) {
 }  // namespace
 
 Verdict Explorer::execute(ChoiceSource& source, const ScheduleOptions& options) {
+  trap_crashes();
   arena::on_misuse = misused;
   settings() = scenario_.settings;
+  active_mutant = scenario_.settings.mutant;
   if (scenario_.before) scenario_.before();
   Verdict verdict = schedule_.run(source, options, learned_, scenario_.body);
   if (!verdict.ok() || verdict.pruned) return verdict;

@@ -17,7 +17,10 @@ constexpr SimTime kStartOfTime = 1'000'000'000'000;  // no deadline of a test is
 }  // namespace
 
 Schedule::Schedule() = default;
-Schedule::~Schedule() = default;
+// What an abandoned schedule left belongs to an arena that is gone.
+Schedule::~Schedule() {
+  clear_slots();
+}
 
 void Schedule::clear_slots() {
   for (int i = 0; i < threads_; ++i) {

@@ -22,6 +22,7 @@ void Schedule::identify(SharedObject& object) {
 void Schedule::point(SharedObject& object, bool writes, Name call, bool schedules) {
   step();
   if (object.id == 0) identify(object);
+  if (object.id >= kIds) fail("memory", std::string(call.text()) + " of what was freed");
   if (schedules && is_point(object)) {
     preempt(call);
   } else {
@@ -68,6 +69,7 @@ std::uint64_t Schedule::signature(const Choice& choice) const {
 void Schedule::lock_point(SharedObject& object, Name call) {
   step();
   if (object.id == 0) identify(object);
+  if (object.id >= kIds) fail("memory", std::string(call.text()) + " of what was freed");
   if (object.only_thread != running_ && object.only_thread != -2) {
     object.only_thread = -2;
     if (learned_->add(object.id)) verdict_.learned_more = true;

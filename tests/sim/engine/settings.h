@@ -6,12 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "engine/mutants.h"
+
 namespace flare::sim {
 
 struct Settings {
   std::vector<std::pair<std::string, std::string>> environment;
   bool faults = false;  // calls may fail where choose says so
-  int mutant = 0;       // which switch in the product is on; 0: none
+  Mutant mutant = Mutant::kOff;  // which defect of the product is switched on
 };
 
 Settings& settings();

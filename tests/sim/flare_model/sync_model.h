@@ -14,6 +14,7 @@
 
 #include "engine/atomic_word.h"
 #include "engine/model_sync.h"
+#include "engine/mutants.h"
 #include "engine/weakening.h"
 #include "flare/base/abi.h"
 #include "flare/base/assert.h"

@@ -90,6 +90,7 @@ Status ModelKernel::peer_address(int fd, sockaddr_storage* out) {
 
 Result<int> ModelKernel::accept(int fd) {
   world().enter(fd, "accept", false);
+  if (world().take_broken_accept()) return noted("accept", fd, Result<int>::failure(EBADF));
   if (const int error = world().fault("accept", sim::faults::kAcceptErrors)) {
     if (error == ECONNABORTED || error == EPROTO) world().lose_waiting_client(fd);
     return noted("accept", fd, Result<int>::failure(error));
@@ -147,6 +148,7 @@ Status ModelKernel::close(int fd) {
   world().closing(fd);
   const int error = world().fault("close", sim::faults::kCloseErrors);
   const Status status = in_machine([&](sim::Machine& m) { return m.close(kServer, fd); });
+  world().closed();
   return noted("close", fd, error != 0 ? Status{error} : status);
 }
 

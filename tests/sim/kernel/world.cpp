@@ -7,6 +7,16 @@
 
 namespace flare::sim {
 
+namespace {
+
+constexpr int kStranger = kMaxThreads - 1;  // no schedule has so many threads
+
+std::string owner_text(Epoch opened) {
+  return opened.thread == kStranger ? "a stranger" : "thread " + std::to_string(opened.thread);
+}
+
+}  // namespace
+
 World::World() : machine_(*this) {}
 
 World& World::current() {
@@ -17,12 +27,15 @@ World& World::current() {
 void World::reset(const WorldOptions& options) {
   machine_.reset();
   machine_.set_limit(kServer, options.descriptors);
+  machine_.set_waiters_stay(options.waiters_stay);
   records_.clear();
   calls_ = 0;
   faults_ = 0;
   histories_.clear();
   names_ = {};
-  breaks_wait_of_ = -1;
+  options_ = options;
+  strangers_ = 0;
+  breaks_wait_of_ = breaks_accept_of_ = -1;
 }
 
 unsigned World::choose(unsigned options, const char* /*what*/) {
@@ -54,8 +67,8 @@ void World::enter(int fd, Name call, bool writes) {
   }
   Record& one = record(kServer, fd);
   if (!schedule.clock().knows(one.opened)) {
-    schedule.fail("ledger", std::string(call.text()) + " on number " + std::to_string(fd) + ", which thread " +
-                                std::to_string(one.opened.thread) +
+    schedule.fail("ledger", std::string(call.text()) + " on number " + std::to_string(fd) +
+                                ", which " + owner_text(one.opened) +
                                 " opened and nobody told this one of: a stolen number");
   }
   one.uses.set(schedule.thread(), schedule.clock().of(schedule.thread()));
@@ -105,9 +118,21 @@ void World::opened(int fd, Name call) {
 void World::closing(int fd) {
   enter(fd, "close");
   Schedule& schedule = *Schedule::current();
-  if (!schedule.clock().covers(record(kServer, fd).uses)) {
+  if (!options_.strangers && !schedule.clock().covers(record(kServer, fd).uses)) {
     schedule.fail("ledger", "number " + std::to_string(fd) + " is closed while another thread may use it");
   }
+}
+
+void World::closed() {
+  if (!options_.strangers) return;
+  const Result<int> taken = [this] {
+    const HostScope host;
+    return machine_.eventfd(kServer, 0, 0);
+  }();
+  if (!taken.ok()) return;
+  ++strangers_;
+  record(kServer, taken.value()).opened = Epoch{1, kStranger};
+  Schedule::current()->note("a stranger opens", -1, taken.value());
 }
 
 void World::publish(int fd) {

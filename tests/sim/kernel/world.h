@@ -16,6 +16,10 @@ namespace flare::sim {
 
 struct WorldOptions {
   int descriptors = 64;  // the server's limit
+  // Each number that the server gives back is a stranger's at once, of the same process. Whoever closes a number that
+  // another thread may still use is not told so: its theft must show.
+  bool strangers = false;
+  bool waiters_stay = false;  // as before Linux 5.7: Machine::set_waiters_stay
 };
 
 class World final : public Chooser {
@@ -34,6 +38,7 @@ class World final : public Chooser {
   // Who got a new descriptor, and who gives one back.
   void opened(int fd, Name call);
   void closing(int fd);
+  void closed();
   // A wake-up publishes what its thread did.
   void publish(int fd);
   void observe(int fd);
@@ -42,17 +47,15 @@ class World final : public Chooser {
 
   // A client whose connection broke while it waited for accept.
   void lose_waiting_client(int listener);
-  // The running thread's next epoll_wait fails with EBADF: how a worker is made to crash.
+  // The running thread's next epoll_wait, or accept, fails with EBADF: how a worker is made to crash.
   void break_next_wait() { breaks_wait_of_ = Schedule::current()->thread(); }
-  bool take_broken_wait() {
-    if (breaks_wait_of_ != Schedule::current()->thread()) return false;
-    breaks_wait_of_ = -1;
-    return true;
-  }
+  void break_next_accept() { breaks_accept_of_ = Schedule::current()->thread(); }
+  bool take_broken_wait() { return take_break(breaks_wait_of_); }
+  bool take_broken_accept() { return take_break(breaks_accept_of_); }
   // 0: no fault; else the error that this call shall give.
   int fault(Name call, std::span<const int> errors);
   // Descriptors of the server that are open now.
-  int open_descriptors() const { return machine_.open_count(kServer); }
+  int open_descriptors() const { return machine_.open_count(kServer) - strangers_; }
   unsigned live_connections() const { return machine_.live_connections(); }
   int faults() const { return faults_; }
   std::uint32_t calls() const { return calls_; }
@@ -72,6 +75,11 @@ class World final : public Chooser {
     VectorClock published;
   };
   Record& record(Process process, int fd);
+  static bool take_break(int& thread) {
+    if (thread != Schedule::current()->thread()) return false;
+    thread = -1;
+    return true;
+  }
 
   Machine machine_;
   std::vector<Record> records_;  // by the descriptor's description
@@ -82,7 +90,10 @@ class World final : public Chooser {
   SharedObject names_;
   std::uint32_t calls_ = 0;
   int faults_ = 0;
+  WorldOptions options_;
+  int strangers_ = 0;
   int breaks_wait_of_ = -1;
+  int breaks_accept_of_ = -1;
 };
 
 }  // namespace flare::sim

@@ -68,6 +68,8 @@ class Machine {
   void reset();
   void reset(const Sizes& sizes);
   void set_limit(Process p, int descriptors);  // RLIMIT_NOFILE: numbers below it
+  // As before Linux 5.7: a thread that was woken and has not run yet is woken once more, instead of another one.
+  void set_waiters_stay(bool stay) { waiters_stay_ = stay; }
 
   // Descriptors.
   Status close(Process p, int fd);
@@ -250,6 +252,7 @@ class Machine {
   Pool<Waiter> waiters_;
   Pool<EventCounter> counters_;
   Pool<Socket> sockets_;
+  bool waiters_stay_ = false;
   std::vector<int> stalled_;
   std::vector<TimeWait> time_waits_;
   std::vector<PortMemory> ports_;

@@ -1,5 +1,7 @@
 #include "scenarios/lifecycle.h"
 
+#include "scenarios/waiting.h"
+
 namespace flare::sim {
 
 namespace {
@@ -81,32 +83,6 @@ Scenario drain_without_time(const Setup& setup) {
     require_cut(clients);
   });
 }
-
-// A gate that a handler waits at: opened by the scenario, in virtual time.
-struct Gate {
-  Mutex mutex;
-  CondVar changed;
-  bool open = false;
-  bool entered = false;
-  void pass() {
-    mutex.lock();
-    entered = true;
-    changed.notify_all();
-    changed.wait(mutex, [this] { return open; });
-    mutex.unlock();
-  }
-  void await_entered() {
-    mutex.lock();
-    changed.wait(mutex, [this] { return entered; });
-    mutex.unlock();
-  }
-  void let_go() {
-    mutex.lock();
-    open = true;
-    changed.notify_all();
-    mutex.unlock();
-  }
-};
 
 Scenario drain_with_stuck_handler(const Setup& setup) {
   return server_scenario("drain-stuck", setup, [setup] {

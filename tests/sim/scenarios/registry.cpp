@@ -5,6 +5,7 @@
 
 #include "scenarios/faults.h"
 #include "scenarios/lifecycle.h"
+#include "scenarios/mutants_table.h"
 #include "scenarios/queue.h"
 #include "scenarios/storm.h"
 
@@ -18,6 +19,7 @@ std::vector<Scenario> all_scenarios() {
     for (Scenario& one : chaos_scenarios(strategy)) all.push_back(std::move(one));
     all.push_back(fault_scenario(strategy));
   }
+  for (const MutantCase& one : mutant_cases()) all.push_back(with_mutant(one));
   return all;
 }
 

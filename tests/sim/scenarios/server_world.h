@@ -24,8 +24,9 @@ struct Setup {
   int threshold = 1;
   int capacity = 4;
   int cap = 0;
-  int descriptors = 64;
+  int budget = 4;
   bool handoff = true;
+  WorldOptions world = {};
 };
 
 inline void require(bool condition, Name oracle, const char* text) {
@@ -42,7 +43,7 @@ inline SchedulerOptions options_of(const Setup& setup) {
   options.policy = HandoffPolicy(setup.handoff, setup.capacity, setup.threshold);
   options.serving.poll_cap = std::chrono::milliseconds(-1);  // a lost wake is a deadlock, not a delay
   options.serving.max_connections = setup.cap;
-  options.serving.accept_budget = 4;
+  options.serving.accept_budget = setup.budget;
   options.serving.error_sink = [](std::string_view) {};
   return options;
 }
@@ -58,6 +59,7 @@ inline void require_sound(const std::vector<ShutdownReport>& reports, int stuck 
   int stuck_seen = 0;
   int crashed_seen = 0;
   for (const ShutdownReport& one : reports) {
+    require(one.in_flight_at_deadline == one.timed_out + one.left, "report", "in flight is not timed out and left");
     stuck_seen += one.stuck;
     crashed_seen += one.crashed;
   }
@@ -85,7 +87,7 @@ inline Scenario server_scenario(std::string name, const Setup& setup, std::funct
   Scenario scenario;
   scenario.name = std::move(name);
   scenario.body = std::move(body);
-  scenario.before = [setup] { World::current().reset(WorldOptions{setup.descriptors}); };
+  scenario.before = [setup] { World::current().reset(setup.world); };
   scenario.after = []() -> std::string {
     const World& world = World::current();
     if (world.open_descriptors() != 0) return std::to_string(world.open_descriptors()) + " descriptors are still open";

@@ -70,7 +70,7 @@ Scenario storm(const Setup& setup, const std::string& name) {
     LineServer server = start_server(setup);
     const SocketAddress address = server.addresses().front();
     // A worker opens its poller itself; without a number for it, it would crash.
-    if (setup.descriptors < 64) await_polling(server);
+    if (setup.world.descriptors < 64) await_polling(server);
     {
       std::vector<std::unique_ptr<Actor>> clients;
       for (int i = 0; i < setup.clients; ++i) {
@@ -147,7 +147,7 @@ std::vector<Scenario> storm_scenarios(ListenerStrategy strategy) {
   Setup capped = setup;
   capped.cap = 1;
   Setup few = setup;
-  few.descriptors = 18;  // of which the server needs 13 or 10 for itself
+  few.world.descriptors = 18;  // of which the server needs 13 or 10 for itself
   return {storm(setup, "open"), storm(capped, "capped"), storm(few, "descriptors"), bystander(setup)};
 }
 

@@ -1,0 +1,11 @@
+// crash_trap.h: what would end the process inside a schedule is a failure of that schedule: it is reported and replayed.
+// Threads:    one real thread.
+// Not here:   an access to no memory in builds with a sanitizer, whose own report says more.
+#pragma once
+
+namespace flare::sim {
+
+// Host; more than once does no harm.
+void trap_crashes();
+
+}  // namespace flare::sim
