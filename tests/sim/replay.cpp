@@ -25,7 +25,8 @@ int replay(const std::string& argument) {
   Explorer explorer(*scenario);
   const Verdict verdict = explorer.replay(*choices, true);
   std::fputs(explorer.trace_text(verdict).c_str(), stdout);
-  std::printf("%s, hash %016llx, %u steps\n", verdict.ok() ? "holds" : ("fails: " + verdict.oracle).c_str(),
+  std::printf("%s, hash %016llx, %u steps\n",
+              verdict.ok() ? "holds" : ("fails: " + verdict.oracle + ": " + verdict.text).c_str(),
               static_cast<unsigned long long>(verdict.hash), verdict.steps);
   return verdict.ok() ? 0 : 1;
 }

@@ -50,8 +50,9 @@ void SchedulerCore::start_worker(RunWorkerFunction run, int cpu) {
   seat.returned.store(false, std::memory_order_relaxed);  // the start of the thread orders it
   Result<Thread> thread = Result<Thread>::failure(ENOMEM);
   try {
-    thread = Thread::start(
-        [own = held, id, run = std::move(run), cpu]() mutable { run_worker_thread(std::move(own), id, std::move(run), cpu); });
+    thread = Thread::start([own = held, id, run = std::move(run), cpu]() mutable {
+      run_worker_thread(std::move(own), id, std::move(run), cpu);
+    });
   } catch (...) {
     // No memory: there is no thread, and a stop must not wait for one.
     seat.returned.store(true, std::memory_order_relaxed);
@@ -173,7 +174,8 @@ void SchedulerCore::collect(WorkerGroup& group) {
 // After this nothing of the group is reachable from here; a worker that was left behind holds what it needs.
 void SchedulerCore::release_group() {
   live_.store(nullptr);
-  while (requests_.load() != 0 && !FLARE_MUTANT(kRequestNotAwaited)) yield_thread();  // a signal handler that is in the middle of its wakes
+  // A signal handler may be in the middle of its wakes.
+  while (requests_.load() != 0 && !FLARE_MUTANT(kRequestNotAwaited)) yield_thread();
   Shared<WorkerGroup> released;
   const MutexLock lock(mutex_);
   released = std::move(group_);

@@ -41,7 +41,7 @@ void trap_wild_accesses() {
   stack.ss_sp = handler_stack;
   stack.ss_size = kStackSize;
   ::sigaltstack(&stack, nullptr);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_wild_access;
   action.sa_flags = SA_ONSTACK | SA_NODEFER;  // it is left without returning
   ::sigaction(SIGSEGV, &action, nullptr);

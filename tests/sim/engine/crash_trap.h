@@ -1,4 +1,4 @@
-// crash_trap.h: what would end the process inside a schedule is a failure of that schedule: it is reported and replayed.
+// crash_trap.h: what would end the process inside a schedule is a failure of that schedule: reported, replayed.
 // Threads:    one real thread.
 // Not here:   an access to no memory in builds with a sanitizer, whose own report says more.
 #pragma once

@@ -21,16 +21,16 @@ enum class Mutant : std::uint8_t {
   kClosedQueueAccepts,        // Q11: a closed queue takes tokens
   kQueueDrainedBeforeClosed,  // D03: a push between the last drain and the close is stranded
   // Choosing and pushing.
-  kUnsignedDifference,  // P03: a busier peer looks infinitely idle
-  kDisabledHandsOff,    // P04: a disabled policy still pushes
-  kChoosesItself,       // W01, W06: a worker is its own best peer
-  kChoosesFullPeer,     // W02: a peer without room is chosen
-  kRefusalIsSuccess,    // W04: nobody keeps what was refused
+  kUnsignedDifference,     // P03: a busier peer looks infinitely idle
+  kDisabledHandsOff,       // P04: a disabled policy still pushes
+  kChoosesItself,          // W01, W06: a worker is its own best peer
+  kChoosesFullPeer,        // W02: a peer without room is chosen
+  kRefusalIsSuccess,       // W04: nobody keeps what was refused
   kRefusalClosesAndKeeps,  // W05: the caller goes on with a number that was closed
-  kRefusalCloses,       // F08: a refused connection is dropped instead of being served here
-  kPushedAndKept,       // F04: two workers own one descriptor
-  kLoadReadsLiveFirst,  // a connection that is just adopted is in neither part of the load
-  kLoadStaysWithDonor,  // F06: who accepted counts a connection for ever, wherever it went
+  kRefusalCloses,          // F08: a refused connection is dropped instead of being served here
+  kPushedAndKept,          // F04: two workers own one descriptor
+  kLoadReadsLiveFirst,     // a connection that is just adopted is in neither part of the load
+  kLoadStaysWithDonor,     // F06: who accepted counts a connection for ever, wherever it went
   // Waking and sleeping.
   kWokenBeforePush,       // F05: the wake is spent on a queue that is still empty
   kLooksBeforeItSleeps,   // a push between the look and "sleeping" finds nobody to wake
@@ -39,14 +39,14 @@ enum class Mutant : std::uint8_t {
   kWakeNeverCleared,      // R05: every poll returns at once
   kOrphanNotWoken,        // a crashing worker's token waits in a sleeping peer's queue
   // The reactor.
-  kInterruptedWaitFails,   // R01: EINTR ends a worker
-  kEventsKept,             // R02: events of the poll before come again
-  kWakeupTokenRegistered,  // R04: a user's event looks like a wake
-  kExclusiveDropped,       // R07: all who watch a listener are woken for each client
-  kUnregisterRemembers,    // R09: a descriptor stays registered in the books
-  kClosedBeforeUnregister, // R10: a number is unregistered that may be another's
-  kGenerationIgnored,      // R11: an event of a registration that ended reaches its successor
-  kEndlessWaitSpins,       // R13: -1 waits not at all
+  kInterruptedWaitFails,    // R01: EINTR ends a worker
+  kEventsKept,              // R02: events of the poll before come again
+  kWakeupTokenRegistered,   // R04: a user's event looks like a wake
+  kExclusiveDropped,        // R07: all who watch a listener are woken for each client
+  kUnregisterRemembers,     // R09: a descriptor stays registered in the books
+  kClosedBeforeUnregister,  // R10: a number is unregistered that may be another's
+  kGenerationIgnored,       // R11: an event of a registration that ended reaches its successor
+  kEndlessWaitSpins,        // R13: -1 waits not at all
   // Accepting.
   kEmptyIsFatal,             // F01: who finds the listener empty leaves
   kNoDescriptorSpins,        // F02: at EMFILE the worker tries again at once

@@ -12,7 +12,7 @@ namespace flare::sim {
 
 struct Settings {
   std::vector<std::pair<std::string, std::string>> environment;
-  bool faults = false;  // calls may fail where choose says so
+  bool faults = false;           // calls may fail where choose says so
   Mutant mutant = Mutant::kOff;  // which defect of the product is switched on
 };
 

@@ -67,9 +67,8 @@ void World::enter(int fd, Name call, bool writes) {
   }
   Record& one = record(kServer, fd);
   if (!schedule.clock().knows(one.opened)) {
-    schedule.fail("ledger", std::string(call.text()) + " on number " + std::to_string(fd) +
-                                ", which " + owner_text(one.opened) +
-                                " opened and nobody told this one of: a stolen number");
+    schedule.fail("ledger", std::string(call.text()) + " on number " + std::to_string(fd) + ", which " +
+                                owner_text(one.opened) + " opened and nobody told this one of: a stolen number");
   }
   one.uses.set(schedule.thread(), schedule.clock().of(schedule.thread()));
   touch(kServer, fd, call);

@@ -73,7 +73,8 @@ void Machine::make_ready(EpollSet& set, int index) {
   if (!set.watchers.items.empty()) wake(set.watchers, EPOLLIN, false);
 }
 
-// The thread leaves the queue as it is woken, so the next wake finds the next one; before Linux 5.7 it left when it ran.
+// The thread leaves the queue as it is woken, so the next wake finds the next one.
+// Before Linux 5.7 it left when it ran.
 void Machine::wake_waiter(EpollSet& set) {
   if (set.waiters.empty()) return;
   waiters_[set.waiters.first].woken = true;

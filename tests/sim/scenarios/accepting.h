@@ -1,4 +1,4 @@
-// accepting.h: small scenarios of accepting, handing over and waking: who is served, and that no timer was needed for it.
+// accepting.h: small scenarios of accepting, handing over and waking: who is served, and that it took no timer.
 #pragma once
 
 #include "scenarios/server_world.h"

@@ -150,9 +150,7 @@ TEST(SimCanary, AccessToNoMemory) {
 }
 
 TEST(SimCanary, ExceptionThatLeavesItsThread) {
-  EXPECT_EQ(oracle_of(scenario([] {
-              Actor other("other", [] { throw std::runtime_error("a canary"); });
-            })),
+  EXPECT_EQ(oracle_of(scenario([] { Actor other("other", [] { throw std::runtime_error("a canary"); }); })),
             "terminate");
 }
 

@@ -40,7 +40,7 @@ class List {
   }
   void drain() {
     const std::vector<std::int64_t> all = queue_.drain();
-    require(std::deque<std::int64_t>(all.begin(), all.end()) == tokens_, "a drain gives other tokens, or in another order");
+    require(std::deque<std::int64_t>(all.begin(), all.end()) == tokens_, "a drain gives others, or in another order");
     tokens_.clear();
     look();
   }
@@ -53,7 +53,8 @@ class List {
  private:
   void look() const {
     require(queue_.size() == tokens_.size(), "the size is wrong");
-    require(queue_.pushes() - queue_.pops() == tokens_.size(), "pushes and pops differ by something else than the size");
+    require(queue_.pushes() - queue_.pops() == tokens_.size(),
+            "pushes and pops differ by something else than the size");
     require(queue_.refused() == refused_, "refused pushes are miscounted");
   }
 
@@ -74,10 +75,16 @@ Scenario queue_against_a_list() {
       Random random(static_cast<std::uint64_t>(capacity));
       for (std::int64_t i = 0; i < 60; ++i) {
         switch (random.below(6)) {
-          case 0: list.drain(); break;
+          case 0:
+            list.drain();
+            break;
           case 1:
-          case 2: list.pop(); break;
-          default: list.push(i << 33 | i); break;
+          case 2:
+            list.pop();
+            break;
+          default:
+            list.push(i << 33 | i);
+            break;
         }
       }
       list.close();

@@ -50,8 +50,10 @@ Search random(int percent = 10) {
 // Those that must be found at once, by few preemptions.
 constexpr bool kNamed = true;
 
-#define FLARE_CASE(mutant, ...) \
-  MutantCase { Mutant::mutant, #mutant, __VA_ARGS__ }
+#define FLARE_CASE(mutant, ...)          \
+  MutantCase {                           \
+    Mutant::mutant, #mutant, __VA_ARGS__ \
+  }
 
 std::vector<MutantCase> handoff_cases() {
   return {
@@ -115,7 +117,7 @@ std::vector<MutantCase> accepting_cases() {
 
 std::vector<MutantCase> stopping_cases() {
   return {
-      FLARE_CASE(kListenerClosedBeforeJoin, shutdown_among_strangers(), preemptions_only(1), "ledger", kNamed),
+      FLARE_CASE(kListenerClosedBeforeJoin, shutdown_among_strangers(), random(), "ledger", kNamed),
       FLARE_CASE(kFailedStartLeavesThreads, failed_start(), one_fault(), "assertion"),
       FLARE_CASE(kStopCellRelaxed, stop_publishes(), preemptions(1), "race", kNamed),
       FLARE_CASE(kCrashNotCounted, own("crash"), preemptions(0)),

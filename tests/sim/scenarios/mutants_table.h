@@ -19,10 +19,10 @@ struct MutantCase {
   const char* name;
   Scenario scenario;
   Search search;
-  const char* oracle = "";          // that must say so; empty: any
-  bool named = false;               // one of those that must be found at once, by few preemptions
-  std::uint64_t most = 1000;        // schedules
-  const char* reason = "";          // why it needs more than 1,000
+  const char* oracle = "";    // that must say so; empty: any
+  bool named = false;         // one of those that must be found at once, by few preemptions
+  std::uint64_t most = 1000;  // schedules
+  const char* reason = "";    // why it needs more than 1,000
 };
 
 std::vector<MutantCase> mutant_cases();

@@ -11,7 +11,7 @@ Scenario drain_of_an_idle_server() {
     settle();
     const SimTime before = Schedule::current()->now();
     require_sound(server.drain(1000));
-    require(Schedule::current()->now() - before <= 100 * kMillisecond, "late", "an idle server drained after its grace");
+    require(Schedule::current()->now() - before <= 100 * kMillisecond, "late", "an idle server drains too long");
   });
 }
 

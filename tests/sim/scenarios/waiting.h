@@ -12,8 +12,8 @@ namespace flare::sim {
 inline constexpr SimTime kMillisecond = 1'000'000;
 
 inline void wait_for(SimTime duration) {
-  static_cast<void>(Schedule::current()->block("time", [](void*) { return false; }, nullptr,
-                                               Schedule::current()->now() + duration));
+  static_cast<void>(
+      Schedule::current()->block("time", [](void*) { return false; }, nullptr, Schedule::current()->now() + duration));
 }
 // Until nobody has anything left to do. It takes one millisecond.
 inline void settle() {
@@ -25,9 +25,9 @@ class Within {
  public:
   explicit Within(SimTime limit)
       : actor_("limit", [this, limit] {
-          const bool in_time = Schedule::current()->block("the end of a wait", [](void* over) {
-            return *static_cast<bool*>(over);
-          }, &over_, Schedule::current()->now() + limit);
+          const bool in_time = Schedule::current()->block(
+              "the end of a wait", [](void* over) { return *static_cast<bool*>(over); }, &over_,
+              Schedule::current()->now() + limit);
           require(in_time, "late", "what needs no timer waited for one, or for ever");
         }) {}
   ~Within() { over_ = true; }
