@@ -29,8 +29,8 @@ constexpr std::uint32_t kLive = 0x11fe11fe;
 constexpr std::uint32_t kAligned = 0xa119a119;  // live, of a greater alignment: not reused
 constexpr std::uint32_t kFreed = 0xdeaddead;
 // What stands in freed memory: no pointer and no object's id, so that a use of it shows.
-constexpr int kFreedByte = 0xdd;
-constexpr std::size_t kMarked = 512;  // of each piece, its beginning
+[[maybe_unused]] constexpr int kFreedByte = 0xdd;
+[[maybe_unused]] constexpr std::size_t kMarked = 512;  // of each piece, its beginning
 constexpr std::size_t kClasses = 64;  // of 16 bytes: larger pieces are not reused
 
 char* memory = nullptr;

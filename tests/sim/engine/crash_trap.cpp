@@ -53,6 +53,14 @@ void trap_wild_accesses() {}
 
 }  // namespace
 
+bool survives_misused_memory() {
+#if defined(FLARE_SIM_ASAN) || defined(FLARE_SIM_TSAN)
+  return false;
+#else
+  return true;
+#endif
+}
+
 void trap_crashes() {
   static bool done = false;
   if (done) return;

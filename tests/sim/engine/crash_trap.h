@@ -7,5 +7,7 @@ namespace flare::sim {
 
 // Host; more than once does no harm.
 void trap_crashes();
+// False: a sanitizer ends the process at what it finds, before an oracle could say so.
+bool survives_misused_memory();
 
 }  // namespace flare::sim
