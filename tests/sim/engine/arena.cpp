@@ -31,7 +31,7 @@ constexpr std::uint32_t kFreed = 0xdeaddead;
 // What stands in freed memory: no pointer and no object's id, so that a use of it shows.
 [[maybe_unused]] constexpr int kFreedByte = 0xdd;
 [[maybe_unused]] constexpr std::size_t kMarked = 512;  // of each piece, its beginning
-constexpr std::size_t kClasses = 64;  // of 16 bytes: larger pieces are not reused
+constexpr std::size_t kClasses = 64;                   // of 16 bytes: larger pieces are not reused
 
 char* memory = nullptr;
 std::size_t used = 0;

@@ -74,6 +74,7 @@ enum class Mutant : std::uint8_t {
   kCutTokensDropped,          // D04: queued descriptors are forgotten, open
   kLastTokensForgotten,       // F07: what the last drain took is owned by nobody
   kLeftNotInFlight,           // D05: what a stuck worker holds is missing in the report
+  kCount_,
 };
 
 inline constinit Mutant active_mutant = Mutant::kOff;

@@ -10,8 +10,8 @@
 namespace flare::sim {
 namespace {
 
-// The number of schedules is part of the test: another one means that the product takes other steps, and its change says
-// why. FLARE_SIM_PREEMPTIONS raises the bound, then no number is expected.
+// The number of schedules is part of the test: another one means that the product takes other steps, and its change
+// says why. FLARE_SIM_PREEMPTIONS raises the bound, then no number is expected.
 struct Bound {
   const char* scenario;
   int preemptions;
