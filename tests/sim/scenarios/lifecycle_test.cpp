@@ -44,20 +44,20 @@ TEST_P(SimLifecycle, EveryScheduleWithinTheBound) {
 }
 
 constexpr Bound kBounds[] = {
-    {"lifecycle.per-worker.shutdown", 2, 0},
-    {"lifecycle.per-worker.double-shutdown", 1, 0},
-    {"lifecycle.per-worker.stop-before-first-poll", 2, 0},
-    {"lifecycle.per-worker.drain", 1, 0},
-    {"lifecycle.per-worker.drain-zero", 2, 0},
-    {"lifecycle.per-worker.drain-stuck", 2, 0},
-    {"lifecycle.per-worker.crash", 2, 0},
-    {"lifecycle.shared.shutdown", 2, 0},
-    {"lifecycle.shared.double-shutdown", 1, 0},
-    {"lifecycle.shared.stop-before-first-poll", 2, 0},
-    {"lifecycle.shared.drain", 1, 0},
-    {"lifecycle.shared.drain-zero", 2, 0},
-    {"lifecycle.shared.drain-stuck", 2, 0},
-    {"lifecycle.shared.crash", 2, 0},
+    {"lifecycle.per-worker.shutdown", 2, 227'375},
+    {"lifecycle.per-worker.double-shutdown", 1, 32'124},
+    {"lifecycle.per-worker.stop-before-first-poll", 2, 11'772},
+    {"lifecycle.per-worker.drain", 1, 97'946},
+    {"lifecycle.per-worker.drain-zero", 2, 227'375},
+    {"lifecycle.per-worker.drain-stuck", 2, 3'704},
+    {"lifecycle.per-worker.crash", 2, 28'343},
+    {"lifecycle.shared.shutdown", 2, 121'128},
+    {"lifecycle.shared.double-shutdown", 1, 10'541},
+    {"lifecycle.shared.stop-before-first-poll", 2, 15'213},
+    {"lifecycle.shared.drain", 1, 36'810},
+    {"lifecycle.shared.drain-zero", 2, 121'128},
+    {"lifecycle.shared.drain-stuck", 2, 4'372},
+    {"lifecycle.shared.crash", 2, 118'269},
 };
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, SimLifecycle, ::testing::ValuesIn(kBounds), [](const auto& one) {
