@@ -92,8 +92,7 @@ std::vector<std::int64_t> HandoffQueue::close_and_drain() {
   std::vector<std::int64_t> out;
   if (FLARE_MUTANT(kQueueDrainedBeforeClosed)) {
     drain(out);
-    const MutexLock lock(mutex_);
-    closed_.store(true, std::memory_order_release);
+    close();
     return out;
   }
   drain_with(out, [this](std::uint32_t) { closed_.store(true, std::memory_order_release); });

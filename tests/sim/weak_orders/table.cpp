@@ -32,7 +32,7 @@ constexpr WeakOrder kSignals[] = {
      "who comes second does not see what the first did before"},
     {"net/listener.cpp", "disabled_.load(", 1, kAcquire, kRelaxed, "listener",
      "who finds the listener disabled does not see what was done before"},
-    {"worker/stop_cell.h", "const std::int64_t word = word_.load(", 1, kAcquire, kRelaxed, "stop-read",
+    {"worker/stop_cell.h", "word_.load(FLARE_MUTANT(kStopCellRelaxed)", 1, kAcquire, kRelaxed, "stop-read",
      "a worker that reads the stop does not see what came before it"},
     {"worker/stop_cell.h", "bool is_running()", 1, kAcquire, kRelaxed, "stop-is-running",
      "a worker that reads the stop does not see what came before it"},
