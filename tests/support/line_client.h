@@ -12,11 +12,9 @@
 #include <string>
 
 #include "flare/net/socket_address.h"
+#include "support/stream_end.h"
 
 namespace flare::testing {
-
-// How a stream ended, or that it did not within the deadline.
-enum class StreamEnd { kEof, kReset, kOpen };
 
 class LineClient {
  public:

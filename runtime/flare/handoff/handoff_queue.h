@@ -44,6 +44,12 @@ class alignas(64) HandoffQueue {
   std::vector<std::int64_t> close_and_drain();
   // Any thread. Every later push is refused; what stands there is popped, by whoever needs no memory for it.
   void close() noexcept;
+  // The same, and take(token) for each token that stands there, oldest first. Needs no memory where take needs none.
+  template <class Take>
+  void close_and_pop(Take&& take) {
+    close();
+    while (const std::optional<std::int64_t> token = pop()) take(*token);
+  }
 
   // Any thread. size and is_closed take no lock: what they say may be old when the caller reads it.
   std::size_t size() const { return count_.load(std::memory_order_acquire); }

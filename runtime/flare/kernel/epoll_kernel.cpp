@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "flare/kernel/epoll_bits.h"
+
 namespace flare::inline FLARE_ABI {
 
 namespace {
@@ -28,25 +30,6 @@ Result<std::size_t> count_of(ssize_t result) {
 
 Status set_option(int fd, int level, int name, int value) {
   return status_of(::setsockopt(fd, level, name, &value, sizeof value));
-}
-
-// EPOLLRDHUP tells of a peer that will send no more, but epoll_ctl(2) refuses it together with EPOLLEXCLUSIVE.
-std::uint32_t events_of(unsigned interest, bool exclusive) {
-  std::uint32_t events = 0;
-  if ((interest & kReadable) != 0) events |= exclusive ? EPOLLIN : EPOLLIN | EPOLLRDHUP;
-  if ((interest & kWritable) != 0) events |= EPOLLOUT;
-  if (exclusive) events |= EPOLLEXCLUSIVE;
-  return events;
-}
-
-unsigned bits_of(std::uint32_t events) {
-  unsigned bits = 0;
-  if ((events & EPOLLIN) != 0) bits |= kReadable;
-  if ((events & EPOLLOUT) != 0) bits |= kWritable;
-  if ((events & EPOLLERR) != 0) bits |= kErrorBit;
-  if ((events & EPOLLHUP) != 0) bits |= kHangup;
-  if ((events & EPOLLRDHUP) != 0) bits |= kReadHangup;
-  return bits;
 }
 
 Status control(int poller, int operation, int fd, std::uint64_t key, std::uint32_t events) {

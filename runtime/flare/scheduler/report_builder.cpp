@@ -1,6 +1,6 @@
 #include "flare/scheduler/report_builder.h"
 
-#include <optional>
+#include <cstdint>
 #include <utility>
 
 #include "flare/base/limits.h"
@@ -64,13 +64,11 @@ StopRecord::StopRecord(int workers)
 }
 
 void sweep_queue(WorkerShared& shared, int worker, StopRecord& record) noexcept {
-  HandoffQueue& queue = shared.pool.queue(worker);
-  queue.close();
   int& swept = record.swept[static_cast<std::size_t>(worker)];
-  while (const std::optional<std::int64_t> token = queue.pop()) {
-    const UniqueFd fd(HandoffToken::unpack(*token).fd);
+  shared.pool.queue(worker).close_and_pop([&swept](std::int64_t token) {
+    const UniqueFd fd(HandoffToken::unpack(token).fd);
     ++swept;
-  }
+  });
 }
 
 void report_joined(const WorkerShared& shared, int worker, StopRecord& record) {

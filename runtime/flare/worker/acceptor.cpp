@@ -157,7 +157,10 @@ Acceptor::Outcome Acceptor::classify(int error, std::size_t index) {
 void Acceptor::place(UniqueFd fd, std::size_t index) {
   const int target = choose_target();
   if (target >= 0) {
-    if (FLARE_MUTANT(kWokenBeforePush)) remember_wake(target), flush_wakes();
+    if (FLARE_MUTANT(kWokenBeforePush)) {
+      remember_wake(target);
+      flush_wakes();
+    }
     const HandoffToken token{fd.get(), id_, static_cast<int>(index)};
     if (pool_.try_handoff(target, token.pack())) {
       if (FLARE_MUTANT(kPushedAndKept)) kept_.push_back({UniqueFd(fd.get()), id_});

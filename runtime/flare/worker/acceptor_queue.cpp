@@ -126,14 +126,12 @@ void Acceptor::cut() noexcept {
   if (std::exchange(paused_, Pause::kNone) != Pause::kNone) pool_.publish_paused(id_, false);
   unregister_listeners();
   for (const Shared<Listener>& listener : listeners_) static_cast<void>(listener->disable());
-  HandoffQueue& queue = pool_.queue(id_);
-  queue.close();
-  while (const std::optional<std::int64_t> token = queue.pop()) {
-    const UniqueFd fd(FLARE_MUTANT(kCutTokensDropped) ? -1 : HandoffToken::unpack(*token).fd);
+  pool_.queue(id_).close_and_pop([this](std::int64_t token) {
+    const UniqueFd fd(FLARE_MUTANT(kCutTokensDropped) ? -1 : HandoffToken::unpack(token).fd);
     stats_.received.add();
     stats_.cut.add();
     stats_.timed_out.add();
-  }
+  });
 }
 
 void Acceptor::abandon() noexcept {

@@ -1,6 +1,6 @@
 #include "flare/worker/worker_exit.h"
 
-#include <optional>
+#include <cstdint>
 
 #include "flare/base/limits.h"
 #include "flare/worker/accept_error.h"
@@ -55,14 +55,12 @@ void give_away(WorkerContext& context, UniqueFd fd, int accepted_by) noexcept {
 }
 
 void evacuate(WorkerContext& context) noexcept {
-  HandoffQueue& queue = context.queue();
-  queue.close();
   // One by one: a list of them would take memory, and this must end also where there is none.
-  while (const std::optional<std::int64_t> packed = queue.pop()) {
-    const HandoffToken token = HandoffToken::unpack(*packed);
+  context.queue().close_and_pop([&context](std::int64_t packed) {
+    const HandoffToken token = HandoffToken::unpack(packed);
     context.stats().received.add();
     give_away(context, UniqueFd(token.fd), token.accepted_by);
-  }
+  });
   for (const Shared<Listener>& listener : context.listeners()) {
     if (listener->shared()) {
       if (!listener->is_disabled() && !FLARE_MUTANT(kCrashSwallowsWake)) ask_every_peer(context);

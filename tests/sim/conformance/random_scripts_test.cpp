@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "conformance/generator.h"
 #include "conformance/runner.h"
+#include "support/number_from.h"
 
 namespace flare::sim::conformance {
 namespace {
@@ -15,10 +15,7 @@ namespace {
 constexpr std::uint64_t kScripts = 3000;
 constexpr std::uint64_t kSeed = 20240611;
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
+using testing::number_from;
 
 void print_coverage(const Runner& runner) {
   std::size_t pairs = 0;
@@ -35,8 +32,8 @@ void print_coverage(const Runner& runner) {
 
 // Script i is made from seed + i alone, so each can be run by itself.
 TEST(Conformance, RandomScriptsGiveTheSameOnTheRealKernel) {
-  const std::uint64_t scripts = from_environment("FLARE_SIM_SCRIPTS", kScripts);
-  const std::uint64_t seed = from_environment("FLARE_SIM_SEED", kSeed);
+  const std::uint64_t scripts = number_from("FLARE_SIM_SCRIPTS", kScripts);
+  const std::uint64_t seed = number_from("FLARE_SIM_SEED", kSeed);
   std::printf("seed %llu, %llu scripts\n", static_cast<unsigned long long>(seed),
               static_cast<unsigned long long>(scripts));
   Runner runner;

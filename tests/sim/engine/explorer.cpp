@@ -50,32 +50,30 @@ Verdict Explorer::execute(ChoiceSource& source, const ScheduleOptions& options) 
   return verdict;
 }
 
+// One schedule more. False: it failed, or its repetition did.
+bool Explorer::explore_one(ChoiceSource& source, const ExplorerLimits& limits, Exploration& all) {
+  Verdict verdict = execute(source, scenario_.options);
+  count(all, verdict);
+  all.taught = verdict.learned_more;
+  if (!verdict.ok()) {
+    all.failure = std::move(verdict);
+    return false;
+  }
+  if (verdict.pruned || limits.repeat_every == 0 || all.schedules % limits.repeat_every != 0) return true;
+  ++all.repeated;
+  const Verdict twice = replay(verdict.choices);
+  if (twice.ok() && twice.hash == verdict.hash) return true;
+  all.failure = std::move(verdict);
+  all.failure.oracle = "nondeterministic";
+  all.failure.text = "the same choices gave another schedule: " + twice.nondeterminism + twice.text;
+  return false;
+}
+
 Exploration Explorer::run(ChoiceSource& source, ExplorerLimits limits) {
   Exploration all;
   while (all.schedules < limits.most_schedules) {
-    if (!source.begin_schedule()) {
-      all.complete = true;
-      break;
-    }
-    Verdict verdict = execute(source, scenario_.options);
-    count(all, verdict);
-    if (!verdict.ok()) {
-      all.failure = std::move(verdict);
-      break;
-    }
-    if (limits.repeat_every != 0 && all.schedules % limits.repeat_every == 0) {
-      ++all.repeated;
-      // What was learned meanwhile would add points: only the choices' own points matter for the hash, which the
-      // same learned set gives; so a schedule that taught something is not compared.
-      if (verdict.learned_more) continue;
-      const Verdict again = replay(verdict.choices);
-      if (!again.ok() || again.hash != verdict.hash) {
-        all.failure = std::move(verdict);
-        all.failure.oracle = "nondeterministic";
-        all.failure.text = "the same choices gave another schedule: " + again.nondeterminism;
-        break;
-      }
-    }
+    all.complete = !source.begin_schedule();
+    if (all.complete || !explore_one(source, limits, all)) break;
   }
   all.learned = learned_.size();
   return all;
@@ -105,35 +103,14 @@ Exploration Explorer::enumerate(Budget budget, ExplorerLimits limits) {
   for (;;) {
     Enumeration source(budget, limits.remember_states);
     Exploration all;
-    bool again = false;
     while (all.schedules < limits.most_schedules && (all.schedules % 1024 != 1023 || !time_is_up())) {
-      if (!source.begin_schedule()) {
-        all.complete = true;
-        break;
-      }
-      Verdict verdict = execute(source, scenario_.options);
-      count(all, verdict);
-      if (!verdict.ok()) {
-        all.failure = std::move(verdict);
-        break;
-      }
-      if (verdict.learned_more) {
-        again = true;
-        break;
-      }
-      all.states = source.states();
-      if (verdict.pruned || limits.repeat_every == 0 || all.schedules % limits.repeat_every != 0) continue;
-      ++all.repeated;
-      const Verdict twice = replay(verdict.choices);
-      if (twice.ok() && twice.hash == verdict.hash) continue;
-      all.failure = std::move(verdict);
-      all.failure.oracle = "nondeterministic";
-      all.failure.text = "the same choices gave another schedule: " + twice.nondeterminism + twice.text;
-      break;
+      all.complete = !source.begin_schedule();
+      if (all.complete || !explore_one(source, limits, all) || all.taught) break;
     }
     executed += all.executed;
-    if (again) continue;
+    if (all.ok() && all.taught) continue;
     all.executed = executed;
+    all.states = source.states();
     all.learned = learned_.size();
     return all;
   }

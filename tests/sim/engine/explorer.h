@@ -35,6 +35,7 @@ struct Exploration {
   int learned = 0;
   std::uint64_t pruned = 0;  // of the schedules, left at a state from which all was explored
   std::uint64_t states = 0;
+  bool taught = false;         // the last schedule showed a new scheduling point
   bool complete = false;       // the supplier had no more
   std::uint64_t repeated = 0;  // executed twice, with equal hashes
   Verdict failure;             // ok() when nothing was found
@@ -65,12 +66,11 @@ class Explorer {
   static std::string trace_text(const Verdict& traced);
 
   const Scenario& scenario() const { return scenario_; }
-  LearnedObjects& learned() { return learned_; }
-  void every_point() { scenario_.options.every_point = true; }
 
  private:
   Verdict execute(ChoiceSource& source, const ScheduleOptions& options);
   Verdict learn();
+  bool explore_one(ChoiceSource& source, const ExplorerLimits& limits, Exploration& all);
   ChoiceString shrink_by_parts(const Verdict& failure, ChoiceString best);
   std::optional<ChoiceString> with_fewer_preemptions(const Verdict& failure, const ChoiceString& choices);
 

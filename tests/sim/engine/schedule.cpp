@@ -154,11 +154,6 @@ void Schedule::join(int thread) {
   note("thread join", thread, 0);
 }
 
-void Schedule::name_thread(std::string name) {
-  const HostScope host;
-  slots_[static_cast<std::size_t>(running_)].name = std::string(name.data(), name.size());
-}
-
 void Schedule::note(Name call, std::int64_t argument, std::int64_t result) {
   hash_ = mix(hash_, call.hash() + static_cast<std::uint64_t>(running_));
   hash_ = mix(hash_, static_cast<std::uint64_t>(argument) * 31 + static_cast<std::uint64_t>(result));

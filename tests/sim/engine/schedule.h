@@ -2,7 +2,7 @@
 // Threads:    one real thread; the threads of the model are fibers, one runs at a time.
 // Owns:       the fibers and the engine's records; the product's memory is the arena's.
 // Ordering:   nothing of a schedule outlives it: two runs with the same choices have one hash.
-// Source:     own design; VERIFICATION of the choices is in choice.h.
+// Source:     own design.
 #pragma once
 
 #include <array>
@@ -116,7 +116,6 @@ class Schedule {
   void set_product_of(int thread) { slots_[static_cast<std::size_t>(thread)].product = true; }
   bool has_finished(int thread) const { return slot(thread).state == State::kFinished; }
   void join(int thread);
-  void name_thread(std::string name);
 
   // Before an operation that another thread can observe.
   void point(SharedObject& object, bool writes, Name call, bool schedules = true);
@@ -130,7 +129,6 @@ class Schedule {
   bool block(Name what, Ready ready, void* argument, SimTime deadline = kEndOfTime);
   void yield();
   std::uint32_t choose(std::uint32_t options, ChoiceKind kind, Name what);
-  bool source_may(ChoiceKind kind) const { return source_->may_deviate(kind); }
   void note(Name call, std::int64_t argument, std::int64_t result);
   void note_text(Name call, std::string text);
   [[noreturn]] void fail(Name oracle, std::string text);
@@ -139,13 +137,9 @@ class Schedule {
     if (!condition) fail(oracle, text);
   }
   SimTime now() const { return now_; }
-  void advance_to(SimTime time) { now_ = time > now_ ? time : now_; }
   VectorClock& clock() { return slots_[static_cast<std::size_t>(running_)].clock; }
-  const VectorClock& clock_of(int thread) const { return slot(thread).clock; }
   const ScheduleOptions& options() const { return *options_; }
   int alive() const { return alive_; }
-  // Several threads may be alive.
-  bool is_concurrent() const { return alive_ > 1; }
   void step() {
     if (++steps_ > options_->max_steps) fail("livelock", "the schedule does not end");
   }

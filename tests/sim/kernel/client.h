@@ -11,10 +11,11 @@
 
 #include "engine/schedule.h"
 #include "flare/net/socket_address.h"
+#include "support/stream_end.h"
 
 namespace flare::sim {
 
-enum class StreamEnd { kOpen, kEof, kReset };
+using testing::StreamEnd;
 
 class Client {
  public:
@@ -25,7 +26,6 @@ class Client {
   ~Client() { close(); }
 
   bool connected() const { return fd_ >= 0 && error_ == 0; }
-  int connect_error() const { return error_; }
   bool send(std::string_view text);
   // The next line without its end; nothing at the end of the stream: see end().
   std::optional<std::string> line();

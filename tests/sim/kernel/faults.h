@@ -1,20 +1,9 @@
 // faults.h: which errors a call may be made to give: only those that the manual page of the real call names.
 #pragma once
 
-#include <array>
 #include <cerrno>
-#include <span>
 
-#include "engine/name.h"
-
-namespace flare::sim {
-
-struct FaultSite {
-  Name call;
-  std::span<const int> errors;
-};
-
-namespace faults {
+namespace flare::sim::faults {
 
 // accept(2): EINTR and EAGAIN; "already-pending network errors" as one lost connection; limits; EPERM of a firewall.
 inline constexpr int kAcceptErrors[] = {EMFILE, ENFILE, ENOBUFS, ENOMEM, ECONNABORTED, EPROTO, EPERM, EINTR, EAGAIN};
@@ -50,6 +39,4 @@ inline constexpr int kCloseErrors[] = {EINTR, EIO};
 // sched_setaffinity(2)
 inline constexpr int kPinErrors[] = {EINVAL, EPERM};
 
-}  // namespace faults
-
-}  // namespace flare::sim
+}  // namespace flare::sim::faults

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "flare/kernel/epoll_bits.h"
 #include "flare/kernel/system_kernel.h"
 #include "kernel/calls.h"
 
@@ -19,24 +20,6 @@ using sim::Schedule;
 using sim::world;
 
 namespace {
-
-std::uint32_t events_of(unsigned interest, bool exclusive) {
-  std::uint32_t events = 0;
-  if ((interest & kReadable) != 0) events |= exclusive ? EPOLLIN : EPOLLIN | EPOLLRDHUP;
-  if ((interest & kWritable) != 0) events |= EPOLLOUT;
-  if (exclusive) events |= EPOLLEXCLUSIVE;
-  return events;
-}
-
-unsigned bits_of(std::uint32_t events) {
-  unsigned bits = 0;
-  if ((events & EPOLLIN) != 0) bits |= kReadable;
-  if ((events & EPOLLOUT) != 0) bits |= kWritable;
-  if ((events & EPOLLERR) != 0) bits |= kErrorBit;
-  if ((events & EPOLLHUP) != 0) bits |= kHangup;
-  if ((events & EPOLLRDHUP) != 0) bits |= kReadHangup;
-  return bits;
-}
 
 sim::SimTime deadline_of(int timeout_ms) {
   if (timeout_ms < 0) return sim::kEndOfTime;

@@ -29,7 +29,6 @@ void World::reset(const WorldOptions& options) {
   machine_.set_limit(kServer, options.descriptors);
   machine_.set_waiters_stay(options.waiters_stay);
   records_.clear();
-  calls_ = 0;
   faults_ = 0;
   histories_.clear();
   names_ = {};
@@ -54,7 +53,6 @@ World::Record& World::record(Process process, int fd) {
 }
 
 void World::enter(int fd, Name call, bool writes) {
-  ++calls_;
   Schedule& schedule = *Schedule::current();
   if (machine_.description_of(kServer, fd) == 0) {
     schedule.fail("ledger", std::string(call.text()) + " on number " + std::to_string(fd) + ", which nothing has");
@@ -145,7 +143,6 @@ void World::observe(int fd) {
 }
 
 void World::enter_outside(int fd, Name call) {
-  ++calls_;
   Schedule::current()->point(record(kWorld, fd).object, true, call);
   touch(kWorld, fd, call);
 }

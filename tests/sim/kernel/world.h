@@ -2,7 +2,7 @@
 // Threads:    threads of a schedule; reset on the host before each schedule.
 // Owns:       the machine and the ledger.
 // Ordering:   a scheduling point stands before each call on what several threads use.
-// Source:     own design; VERIFICATION's ledger of descriptors.
+// Source:     own design.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,6 @@ class World final : public Chooser {
   int open_descriptors() const { return machine_.open_count(kServer) - strangers_; }
   unsigned live_connections() const { return machine_.live_connections(); }
   int faults() const { return faults_; }
-  std::uint32_t calls() const { return calls_; }
 
   // Which number an open descriptor has is no part of a history: the ledger finds a number that somebody should not use
   // whether it was given to another meanwhile or not, so schedules that differ in numbers alone are alike.
@@ -81,14 +80,13 @@ class World final : public Chooser {
     return true;
   }
 
-  Machine machine_;
-  std::vector<Record> records_;  // by the descriptor's description
   void touch_related(Name call);
 
+  Machine machine_;
+  std::vector<Record> records_;          // by the descriptor's description
   std::vector<SharedObject> histories_;  // by the machine's keys
   RelatedObjects related_;
   SharedObject names_;
-  std::uint32_t calls_ = 0;
   int faults_ = 0;
   WorldOptions options_;
   int strangers_ = 0;

@@ -31,10 +31,6 @@ std::uint32_t FaultPlan::take(const Choice& choice) {
 
 namespace {
 
-int faults_so_far() {
-  return World::current().faults();
-}
-
 // Clients one after the other; each is answered unless a fault cost it.
 int unanswered_clients(const SocketAddress& address, int count) {
   int unanswered = 0;
@@ -43,6 +39,11 @@ int unanswered_clients(const SocketAddress& address, int count) {
     if (!may_be_served(client)) ++unanswered;
   }
   return unanswered;
+}
+
+void require_nothing_left() {
+  require(World::current().open_descriptors() == 0, "start", "a failed start leaves descriptors");
+  require(Schedule::current()->alive() == 1, "start", "a failed start leaves threads");
 }
 
 void whole_life(const Setup& setup) {
@@ -54,21 +55,20 @@ void whole_life(const Setup& setup) {
                                {SocketAddress::loopback_v4(), SocketAddress::loopback_v4()}, options_of(setup));
   } catch (const NetworkError& error) {
     require(!error.operation().empty(), "start", "an error without its operation");
-    require(World::current().open_descriptors() == 0, "start", "a failed start leaves descriptors");
-    require(Schedule::current()->alive() == 1, "start", "a failed start leaves threads");
+    require_nothing_left();
     return;
   } catch (const std::bad_alloc&) {
-    require(World::current().open_descriptors() == 0, "start", "a start without memory leaves descriptors");
-    require(Schedule::current()->alive() == 1, "start", "a start without memory leaves threads");
+    require_nothing_left();
     return;
   }
-  const int at_start = faults_so_far();
+  const int at_start = World::current().faults();
   int unanswered = 0;
   for (const SocketAddress& address : server.addresses()) {
     if (server.crashed_worker_count() < setup.workers) unanswered += unanswered_clients(address, 3);
   }
   const bool memory = arena::was_failed();
-  require(unanswered <= faults_so_far() - at_start + (memory ? 1 : 0), "service", "more clients were lost than faults");
+  require(unanswered <= World::current().faults() - at_start + (memory ? 1 : 0), "service",
+          "more clients were lost than faults");
   server.request_stop();
   for (int i = 0; i < 2; ++i) {
     try {

@@ -5,6 +5,7 @@
 
 #include "engine/arena.h"
 #include "scenarios/faults.h"
+#include "support/strategy_name.h"
 
 namespace flare::sim {
 namespace {
@@ -49,10 +50,7 @@ TEST_P(SimFaults, EveryAllocationOfTheProductFailsOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategy, SimFaults,
-                         ::testing::Values(ListenerStrategy::kPerWorker, ListenerStrategy::kShared),
-                         [](const auto& one) {
-                           return one.param == ListenerStrategy::kShared ? "Shared" : "PerWorker";
-                         });
+                         ::testing::Values(ListenerStrategy::kPerWorker, ListenerStrategy::kShared), testing::name_of);
 
 }  // namespace
 }  // namespace flare::sim

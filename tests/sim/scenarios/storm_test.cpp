@@ -2,17 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "scenarios/storm.h"
+#include "support/number_from.h"
+#include "support/strategy_name.h"
 
 namespace flare::sim {
 namespace {
 
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
+using testing::number_from;
 
 void run_random(const std::vector<Scenario>& scenarios, double fault) {
   const std::uint64_t seed = number_from("FLARE_SIM_SEED", 1);
@@ -47,9 +45,7 @@ TEST_P(SimStorm, AfterTheFaultsEveryClientIsServed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategy, SimStorm, ::testing::Values(ListenerStrategy::kPerWorker, ListenerStrategy::kShared),
-                         [](const auto& one) {
-                           return one.param == ListenerStrategy::kShared ? "Shared" : "PerWorker";
-                         });
+                         testing::name_of);
 
 }  // namespace
 }  // namespace flare::sim

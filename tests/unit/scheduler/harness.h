@@ -20,6 +20,7 @@
 #include "support/line_client.h"
 #include "support/line_protocol.h"
 #include "support/own_loopback.h"
+#include "support/strategy_name.h"
 #include "support/wait_until.h"
 
 namespace flare::testing {
@@ -175,9 +176,6 @@ Scheduler<F> start_on(const SocketAddress& address, F frontend, int workers, Sch
 template <class F>
 Scheduler<F> start_any(F frontend, int workers, SchedulerOptions options = {}) {
   return start_on(own_loopback(), std::move(frontend), workers, std::move(options));
-}
-inline std::string name_of(const ::testing::TestParamInfo<ListenerStrategy>& info) {
-  return info.param == ListenerStrategy::kShared ? "Shared" : "PerWorker";
 }
 
 // One report out of all: every number added up.

@@ -3,21 +3,20 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 
 #include "brute_force.h"
 #include "history/exact.h"
 #include "history/patterns.h"
 #include "history/windows.h"
 #include "random_history.h"
+#include "support/number_from.h"
 #include "support/random_seed.h"
 
 namespace flare::sim {
 namespace {
 
 std::uint64_t histories() {
-  const char* given = std::getenv("FLARE_HISTORIES");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : 50'000;
+  return testing::number_from("FLARE_HISTORIES", 50'000);
 }
 
 // Each history comes from its own seed: seed + its number.
