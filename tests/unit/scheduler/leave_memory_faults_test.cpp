@@ -58,6 +58,21 @@ class LeavingFrontend {
   std::array<int, 2> pair_{};
 };
 
+// Two workers; a client's request holds one of them in its handler, with a token in its queue.
+struct InHandler {
+  explicit InHandler(SchedulerOptions options)
+      : scheduler(start_any(frontend, 2, std::move(options))), own(scheduler.addresses().front()) {
+    EXPECT_TRUE(own.send("block\n"));
+  }
+
+  const std::shared_ptr<Gate> gate = std::make_shared<Gate>();
+  LeavingFrontend frontend{gate, End::kServes};
+  const UniqueFd queued{frontend.client_end()};
+  Scheduler<LeavingFrontend> scheduler;
+  const OpenAtExit open{gate};
+  LineClient own;
+};
+
 class WithoutMemory : public ::testing::TestWithParam<ListenerStrategy> {
  protected:
   // The sink takes no memory either: a worker that has none reports all the same.
@@ -121,22 +136,16 @@ TEST_P(WithoutMemory, WhoLeavesGivesItsQueueAndItsListenerUp) {
 TEST_P(WithoutMemory, ALoopThatCrashesGivesItsQueueAndItsListenerUp) {
   const Ledger ledger;
   {
-    const auto gate = std::make_shared<Gate>();
-    LeavingFrontend frontend(gate, End::kServes);
-    const UniqueFd queued(frontend.client_end());
-    auto scheduler = start_any(frontend, 2, options());
-    const OpenAtExit open(gate);
-    LineClient own(scheduler.addresses().front());
-    EXPECT_TRUE(own.send("block\n"));
-    ASSERT_TRUE(wait_until([&] { return gate->was_entered(); }));
-    EXPECT_EQ(::send(queued.get(), "q\n", 2, MSG_NOSIGNAL), 2);
-    gate->open();
+    InHandler held(options());
+    ASSERT_TRUE(wait_until([&] { return held.gate->was_entered(); }));
+    EXPECT_EQ(::send(held.queued.get(), "q\n", 2, MSG_NOSIGNAL), 2);
+    held.gate->open();
     // It comes back to a loop in which the queue's list is the first thing that takes memory.
-    EXPECT_EQ(answer(queued.get()), "q\n");
-    for (int i = 0; i < 20; ++i) EXPECT_EQ(LineClient(scheduler.addresses().front()).ask("x"), "x");
-    EXPECT_EQ(scheduler.crashed_worker_count(), 1);
-    own.close();
-    const auto reports = scheduler.drain(5000);
+    EXPECT_EQ(answer(held.queued.get()), "q\n");
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(LineClient(held.scheduler.addresses().front()).ask("x"), "x");
+    EXPECT_EQ(held.scheduler.crashed_worker_count(), 1);
+    held.own.close();
+    const auto reports = held.scheduler.drain(5000);
     expect_sound(reports);
     EXPECT_EQ(total(reports).cut, 1) << "its own connection";
     EXPECT_EQ(total(reports).left, 0);
@@ -148,22 +157,16 @@ TEST_P(WithoutMemory, ALoopThatCrashesGivesItsQueueAndItsListenerUp) {
 TEST_P(WithoutMemory, AWorkerThatReadsCutClosesItsQueue) {
   const Ledger ledger;
   {
-    const auto gate = std::make_shared<Gate>();
-    LeavingFrontend frontend(gate, End::kServes);
-    const UniqueFd queued(frontend.client_end());
-    auto scheduler = start_any(frontend, 2, options());
-    const OpenAtExit open(gate);
-    LineClient own(scheduler.addresses().front());
-    EXPECT_TRUE(own.send("block\n"));
-    ASSERT_TRUE(wait_until([&] { return gate->was_entered(); }));
-    scheduler.request_stop();
-    scheduler.request_stop();
-    gate->open();
-    const auto reports = scheduler.drain(5000);
+    InHandler held(options());
+    ASSERT_TRUE(wait_until([&] { return held.gate->was_entered(); }));
+    held.scheduler.request_stop();
+    held.scheduler.request_stop();
+    held.gate->open();
+    const auto reports = held.scheduler.drain(5000);
     expect_sound(reports);
     EXPECT_EQ(total(reports).crashed, 0);
     EXPECT_EQ(total(reports).cut, 2);
-    EXPECT_EQ(answer(queued.get()), "") << "closed";
+    EXPECT_EQ(answer(held.queued.get()), "") << "closed";
   }
   EXPECT_TRUE(ledger.is_as_before());
 }
