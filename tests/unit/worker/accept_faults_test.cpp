@@ -60,16 +60,23 @@ TEST(AcceptErrors, AShortageOfResourcesEndsByItself) {
   }
 }
 
-// The one that fails pauses with its client waiting on what all share: a peer is asked, and not after a retry.
+// The one that fails pauses with its client waiting on what all share: a peer is asked, and not after a retry. The peer
+// is inside a handler, so that both failures are the first one's.
 // proves: C-ACCEPT-03, C-ACCEPT-06
 TEST(AcceptErrors, AWorkerWithoutResourcesAsksAPeer) {
   const faults::Scope scope;
   Hooks hooks;
   auto server = serve(hooks, 2, uncapped(ListenerStrategy::kShared));
-  ASSERT_TRUE(await_idle(server));
-  faults::fail(Symbol::kAccept4, 1, ENFILE, 2);  // both sweeps of the first worker
+  LineClient held(server.addresses().front());
+  ASSERT_TRUE(held.send("hold\n"));
+  ASSERT_TRUE(wait_until([&] { return hooks.gate.waiting() == 1; }));
+  faults::fail(Symbol::kAccept4, 1, ENFILE, 2);  // both sweeps
   LineClient client(server.addresses().front());
+  ASSERT_TRUE(wait_until([&] { return faults::injected(Symbol::kAccept4) == 2; }));
+  EXPECT_TRUE(wait_until([&] { return sum(server, &WorkerSnapshot::passed_on) == 1; }));
+  hooks.gate.open();
   EXPECT_EQ(client.ask("x"), "x");
+  EXPECT_EQ(held.line(), "held");
   EXPECT_EQ(sum(server, &WorkerSnapshot::passed_on), 1U);
 }
 
