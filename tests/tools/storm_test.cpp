@@ -78,8 +78,9 @@ int connections_with_unsent(const std::string& address) {
   const std::size_t colon = address.find(':');
   in_addr ip{};
   EXPECT_EQ(::inet_pton(AF_INET, address.substr(0, colon).c_str(), &ip), 1) << address;
+  const auto port = static_cast<unsigned>(std::stoul(address.substr(colon + 1)));
   char local[32];
-  std::snprintf(local, sizeof local, "%08X:%04X", ip.s_addr, static_cast<unsigned>(std::stoul(address.substr(colon + 1))));
+  std::snprintf(local, sizeof local, "%08X:%04X", ip.s_addr, port);
   std::ifstream table("/proc/net/tcp");
   int found = 0;
   std::string number, from, to, state, queues, rest;
