@@ -29,6 +29,13 @@ expect 2 'needs an id' scripts/mutants --promise
 expect 2 "no patch for 'C-NONE-01'" scripts/mutants --promise C-NONE-01
 expect 2 "unknown option '--all'" scripts/promises --all
 expect 2 "got 'tset'" ci/fresh-root.sh tset
+expect 2 'usage' scripts/replay
+expect 0 'one argument or several' scripts/replay --help
+expect 2 "unknown stage 'speed'" scripts/replay 'reproduce: ci/run.sh speed'
+expect 2 "no program 'unit_none'" scripts/replay "seed: FLARE_TEST_SEED=7 unit_none --gtest_filter='A.*'"
+expect 2 'the quotes of' scripts/replay "unit_none --gtest_filter='A.*"
+expect 2 'names no program' scripts/replay 'FLARE_TEST_SEED=7'
+expect 0 '7 *' scripts/replay "seed: x='7 *' $(command -v printenv) x"
 
 # A machine where nothing is installed, for a user who is not root and has no sudo: the line to run, and 2.
 mkdir "$work/bin"
