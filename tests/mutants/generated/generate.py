@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Mutants of the usual kinds, drawn by seed from all sites of runtime/flare, each built and tested.
+
+  scripts/mutants --generated [--count N] [--seed S] [--jobs J] [--only TEXT] [--list]
+
+Prints a table: each mutant with the first test that killed it and how. A survivor is a hole in the suite, or it is
+explained in tests/mutants/generated/survivors.md, which at most 5 % may be. Exit: 0, or 1 when that does not hold.
+"""
+
+import argparse
+import concurrent.futures
+import pathlib
+import queue
+import random
+import sys
+
+from sites import all_sites
+from workshop import Workshop
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+EXPLAINED_AT_MOST = 0.05
+
+
+def explained():
+    """(file, old, new) of each row: | file | old | new | why |, the texts in backquotes."""
+    rows = set()
+    for line in (HERE / "survivors.md").read_text().splitlines():
+        cells = [cell.strip().strip("`") for cell in line.replace(r"\|", "\0").split("|")[1:-1]]
+        if len(cells) == 4 and cells[0].startswith("runtime/") and cells[3]:
+            rows.add(tuple(cell.replace("\0", "|") for cell in cells[:3]))
+    return rows
+
+
+def text(lines):
+    return " ".join(line.strip() for line in lines)
+
+
+def key(site):
+    return site.file, text(site.old), text(site.new)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="scripts/mutants --generated")
+    parser.add_argument("--count", type=int, default=150, help="mutants that compile (default 150)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2, help="copies of the tree at work at a time (default 2)")
+    parser.add_argument("--only", default="", help="sites whose FILE:LINE:KIND holds this text")
+    parser.add_argument("--list", action="store_true", help="print the sites, test nothing")
+    return parser.parse_args()
+
+
+def judge_all(sites, count, jobs, folder):
+    """Yields (site, how, test) of count sites that are mutants, in the order in which they end."""
+    benches = queue.Queue()
+
+    def prepared(number):
+        place = folder / str(number)
+        place.mkdir(parents=True, exist_ok=True)
+        bench = Workshop(ROOT, place)
+        bench.prepare()
+        return bench
+
+    def judged(site):
+        bench = benches.get()
+        try:
+            return (site, *bench.judge(site))
+        finally:
+            benches.put(bench)
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for bench in pool.map(prepared, range(jobs)):
+            benches.put(bench)
+        rest, open_, done = iter(sites), set(), 0
+        while done < count:
+            while len(open_) < min(jobs, count - done) and (site := next(rest, None)):
+                open_.add(pool.submit(judged, site))
+            if not open_:
+                return
+            ended, open_ = concurrent.futures.wait(open_, return_when=concurrent.futures.FIRST_COMPLETED)
+            for one in ended:
+                if one.result()[1] != "no mutant":
+                    done += 1
+                    yield one.result()
+
+
+def main():
+    options = arguments()
+    sites = [site for site in all_sites(ROOT) if options.only in site.name()]
+    random.Random(options.seed).shuffle(sites)
+    if options.list:
+        for site in sites:
+            print(f"{site.name()}: {text(site.old)}  ->  {text(site.new)}")
+        return 0
+    known, counts, holes = explained(), {}, []
+    folder = ROOT / "build/mutants/generated"
+    folder.mkdir(parents=True, exist_ok=True)
+    print(f"seed {options.seed}, {len(sites)} sites; replay: scripts/mutants --generated --seed {options.seed}")
+    with open(folder / "report.md", "w", encoding="utf-8") as report:
+        report.write("| mutant | change | verdict | by |\n|---|---|---|---|\n")
+        for site, how, test in judge_all(sites, options.count, options.jobs, folder):
+            if how == "survived" and key(site) in known:
+                how = "explained"
+            elif how == "survived":
+                holes.append(site)
+            counts[how] = counts.get(how, 0) + 1
+            change = f"`{text(site.old)}` -> `{text(site.new)}`".replace("|", r"\|")
+            row = f"| {site.name()} | {change} | {how} | {test} |"
+            report.write(row + "\n")
+            report.flush()
+            print(row, flush=True)
+    total = sum(counts.values())
+    print(f"\n{total} mutants: " + ", ".join(f"{count} {how}" for how, count in sorted(counts.items())))
+    for site in holes:
+        print(f"SURVIVED  {site.name()}: {text(site.old)}  ->  {text(site.new)}")
+    return 0 if total and not holes and counts.get("explained", 0) <= EXPLAINED_AT_MOST * total else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
