@@ -52,6 +52,10 @@ function(flare_test)
   if(T_SERIAL)
     set(extra RUN_SERIAL TRUE)
   endif()
+  if("rapidcheck" IN_LIST T_LIBS)
+    # RapidCheck's own 100 cases are too few; a sanitizer looks for other faults and is slower.
+    list(APPEND extra ENVIRONMENT RC_PARAMS=max_success=$<IF:$<BOOL:${FLARE_SANITIZE}>,500,5000>)
+  endif()
   gtest_discover_tests(${T_NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT} ${extra})
 endfunction()
