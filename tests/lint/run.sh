@@ -21,6 +21,26 @@ good_tree() {
   printf '#!/usr/bin/env bash\necho fine\n' >"$tree/scripts/tool"
   chmod +x "$tree/scripts/tool"
   printf -- '- **C-A-01** A promise.\n' >"$tree/docs/contract.md"
+  field_bugs >"$tree/docs/field-bugs.md"
+}
+
+# A page whose every row names the one test of the tree; A19 has a reason instead.
+field_bugs() {
+  local group i
+  for group in A:18 B:13 C:18 D:10 E:13 F:07 G:07; do
+    for i in $(seq -w 1 "${group#*:}"); do
+      [ ${#i} -eq 2 ] || i=0$i
+      printf '| %s%s | what | `Suite.Case` |\n' "${group%:*}" "$i"
+    done
+  done
+  echo '| A19 | what | nothing of the kind is here |'
+}
+
+bad_page() {  # WHAT SED: a good tree whose page is then edited
+  count=$((count + 1))
+  good_tree
+  sed -i "$2" "$tree/docs/field-bugs.md"
+  fails field-bugs docs/field-bugs.md "$1"
 }
 
 header() {  # PATH_BELOW_FLARE LINE...: a public header with its whole comment block
@@ -61,7 +81,7 @@ lines() {  # N TEXT
 }
 
 good_tree
-for rule in format layers sizes doors statics model blocks shared words shell promises headers; do
+for rule in format layers sizes doors statics model blocks shared words shell promises field-bugs headers; do
   output=$("$rules/$rule.sh" "$tree" 2>&1) || { echo "self-test: $rule fails on a good tree: $output"; failures=$((failures + 1)); }
 done
 
@@ -120,6 +140,15 @@ bad shell scripts/a.sh 'a script that does not parse' 'if true; then\n'
 bad shell scripts/plain 'a script that cannot be executed' '#!/usr/bin/env bash\necho\n'
 bad promises tests/unit/base/b_test.cpp 'a promise that is none' '// proves: C-A-99\nTEST(A, B) {}\n'
 bad promises docs/contract.md 'a promise without a test' '- **C-A-01** One.\n- **C-A-02** Two.\n'
+bad_page 'an id without a row' '/^| B07 /d'
+bad_page 'an id with two rows' '/^| B07 /p'
+bad_page 'an id that is none' 's/^| B07 /| B14 /'
+bad_page 'a test that is not there' 's/^| B07 .*/| B07 | what | `Suite.Gone` |/'
+bad_page 'a scenario that is not there' 's/^| B07 .*/| B07 | what | `sim:stop.gone` |/'
+bad_page 'neither test nor reason' 's/^| B07 .*/| B07 | what | |/'
+bad field-bugs tests/unit/base/a_test.cpp 'a claim of an id that is none' '// field-bugs H01\nTEST(Suite, Case) {}\n'
+bad field-bugs tests/unit/base/a_test.cpp 'a claim that the row does not know' \
+  'TEST(Suite, Case) {}\n// field-bugs A01, B02\n// proves: C-A-01\nTEST(Suite, Other) {}\n'
 bad headers runtime/flare/base/a.h 'a header that needs another' '#pragma once\nstd::vector<int> f();\n'
 
 count=$((count + 1))

@@ -28,6 +28,8 @@ expect 2 "got 'all'" scripts/mutants all
 expect 2 'needs an id' scripts/mutants --promise
 expect 2 "no patch for 'C-NONE-01'" scripts/mutants --promise C-NONE-01
 expect 2 "unknown option '--all'" scripts/promises --all
+expect 2 "unknown option '--all'" scripts/field-bugs --all
+expect 0 'C13: flare runs on Linux only' scripts/field-bugs --open
 expect 2 "got 'tset'" ci/fresh-root.sh tset
 expect 2 'usage' scripts/replay
 expect 0 'one argument or several' scripts/replay --help

@@ -24,6 +24,7 @@ struct Rule {
 };
 
 constinit std::array<Rule, static_cast<std::size_t>(Symbol::kCount)> rules;
+constinit std::atomic<int> wait_timeout{0};
 
 Rule& rule_of(Symbol symbol) {
   return rules[static_cast<std::size_t>(symbol)];
@@ -84,6 +85,10 @@ long injected(Symbol symbol) {
   return rule_of(symbol).injected.load();
 }
 
+int last_wait_timeout() {
+  return wait_timeout.load();
+}
+
 }  // namespace flare::testing::faults
 
 // The linker resolves __real_x only where x is wrapped. Weak, so that a program may wrap some of them: a __wrap_x that
@@ -113,7 +118,10 @@ int __wrap_epoll_ctl(int poller, int operation, int fd, epoll_event* event) {
 
 FLARE_REAL int __real_epoll_wait(int, epoll_event*, int, int);
 int __wrap_epoll_wait(int poller, epoll_event* events, int max, int timeout) {
-  return fails(Symbol::kEpollWait) ? -1 : __real_epoll_wait(poller, events, max, timeout);
+  flare::testing::faults::wait_timeout.store(timeout);
+  if (fails(Symbol::kEpollWait)) return -1;
+  const int ready = __real_epoll_wait(poller, events, max, timeout);
+  return ready > 0 && verdict(Symbol::kEpollSilent) != 0 ? 0 : ready;
 }
 
 FLARE_REAL int __real_eventfd(unsigned, int);

@@ -13,6 +13,7 @@ enum class Symbol {
   kEpollCtl,
   kEpollAdd,  // the calls of epoll_ctl that add a descriptor; they count as kEpollCtl too
   kEpollWait,
+  kEpollSilent,  // the calls of epoll_wait that found something: one that "fails" says that there is nothing
   kEventfd,
   kSocket,
   kBind,
@@ -41,6 +42,8 @@ void reset();
 long calls(Symbol symbol);
 // How many of them this file made fail.
 long injected(Symbol symbol);
+// The timeout that the last epoll_wait of any thread was given.
+int last_wait_timeout();
 
 // Resets at both ends of a scope.
 struct Scope {

@@ -144,7 +144,8 @@ int parse_serve_options(int argc, const char* const* argv, ServeOptions& out) {
                "Move connections to less loaded workers; env: as FLARE_SOAK_WORKERS says");
   auto* threshold = flags.whole("--handoff-threshold", raw.threshold, 0, 1'000'000,
                                 "Smallest difference of loads at which a connection moves; below 1 acts as 1");
-  flags.whole("--handoff-capacity", raw.capacity, 0, 1 << 20, "Connections that wait for one worker");
+  flags.whole("--handoff-capacity", raw.capacity, 0, limits::kMaxHandoffCapacity,
+              "Connections that wait for one worker");
   add_limit_flags(flags, raw, out.http);
   const int code = parse_command_line(app, argc, argv);
   if (code >= 0) return code;

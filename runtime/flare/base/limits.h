@@ -21,6 +21,7 @@ using std::chrono::milliseconds;
 inline constexpr int kMinWorkers = 1;
 inline constexpr int kMaxWorkers = 256;
 inline constexpr int kDefaultHandoffCapacity = 64;
+inline constexpr int kMaxHandoffCapacity = 1 << 20;  // of a started server: 8 MiB for each worker
 inline constexpr int kDefaultStealThreshold = 4;
 inline constexpr int kDefaultMaxEvents = 64;         // Reactor::poll
 inline constexpr int kLoopMaxEvents = 512;           // the serving loop's batch

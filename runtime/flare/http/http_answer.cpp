@@ -46,6 +46,7 @@ void HttpConnection::answer_by_handler(const Wire& wire, std::string_view rest) 
   HttpResponse response;
   bool failed = false;
   try {
+    const HttpProtocol::HandlerScope timed(protocol_);
     response = protocol_.handler()(request);
     failed = check_response(response) != nullptr;
   } catch (...) {
@@ -81,6 +82,7 @@ void HttpConnection::begin_body(HttpResponse& response, const AnswerContext& con
   const std::uint64_t length = response.source_length < 0 ? 0 : static_cast<std::uint64_t>(response.source_length);
   const BodyFraming framing = framing_of(response, context);
   stream_ = std::make_unique<BodyStream>(std::move(response.source), framing, length);
+  const HttpProtocol::HandlerScope timed(protocol_);
   if (!stream_->pull(protocol_.out())) stream_.reset();
 }
 

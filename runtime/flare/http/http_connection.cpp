@@ -93,10 +93,19 @@ Step HttpConnection::end_of_stream(const Wire& wire) {
 Step HttpConnection::serve(const Wire& wire, char* data, std::size_t size) {
   protocol_.out().clear();
   std::size_t end = size;
+  const Duration before = protocol_.handler_time();
   const std::size_t used = serve_some(wire, data, end);
+  const Wire after = since(wire, before);
   keep_rest(data, used, end);
-  if (send_out(wire) == Sent::kGone) return gone();
-  return after_send(wire);
+  if (send_out(after) == Sent::kGone) return gone();
+  return after_send(after);
+}
+
+// The wire after handlers ran: what the client must do next is timed from their end.
+Wire HttpConnection::since(const Wire& wire, Duration handler_time_before) const {
+  Wire after = wire;
+  after.now += protocol_.handler_time() - handler_time_before;
+  return after;
 }
 
 // Answers what stands whole in data, within the bounds of a turn. Returns where the first unanswered byte is; size
@@ -171,18 +180,21 @@ Step HttpConnection::pump(const Wire& wire) {
   for (int pulls = 0; pulls < http_limits::kPullsPerTurn; ++pulls) {
     std::string& out = protocol_.out();
     out.clear();
+    const Duration before = protocol_.handler_time();
     bool more = false;
     try {
+      const HttpProtocol::HandlerScope timed(protocol_);
       more = stream_->pull(out);
     } catch (...) {
       protocol_.stats().handler_errors.add();
       return Step::linger(CloseReason::kHandlerThrew);  // earlier answers may still be on their way
     }
     if (!more) stream_.reset();
-    const Sent sent = send_out(wire);
+    const Wire after = since(wire, before);
+    const Sent sent = send_out(after);
     if (sent == Sent::kGone) return gone();
     if (sent == Sent::kPart) return keep(INTEREST_WRITE);
-    if (!more) return final_ ? finish() : wait(wire);
+    if (!more) return final_ ? finish() : wait(after);
   }
   return keep(interest_, true);
 }

@@ -47,6 +47,7 @@ class HttpConnection final : public Connection {
   Step end_of_stream(const Wire& wire);
   Step serve(const Wire& wire, char* data, std::size_t size);
   std::size_t serve_some(const Wire& wire, char* data, std::size_t& size);
+  Wire since(const Wire& wire, Duration handler_time_before) const;
   void keep_rest(const char* data, std::size_t from, std::size_t to);
 
   // Answers (http_answer.cpp). rest: what stands behind the request.

@@ -18,6 +18,7 @@
 #include "flare/http/http_date.h"
 #include "flare/http/http_handler.h"
 #include "flare/http/response_writer.h"
+#include "flare/kernel/system_kernel.h"
 #include "flare/worker/connection.h"
 #include "flare/worker/stop_cell.h"
 #include "flare/worker/worker_stats.h"
@@ -40,6 +41,20 @@ class HttpProtocol final : public Protocol {
   HttpRequest& request() { return request_; }
   std::string& out() { return out_; }
   std::string_view date(MonoTime now) { return date_.at(now); }
+  // How long handlers and sources of bodies have run so far.
+  Duration handler_time() const { return handler_time_; }
+  // Counts its scope as theirs.
+  class HandlerScope {
+   public:
+    explicit HandlerScope(HttpProtocol& protocol) : protocol_(protocol), began_(SystemKernel::now()) {}
+    ~HandlerScope() { protocol_.handler_time_ += SystemKernel::now() - began_; }
+    HandlerScope(const HandlerScope&) = delete;
+    HandlerScope& operator=(const HandlerScope&) = delete;
+
+   private:
+    HttpProtocol& protocol_;
+    const MonoTime began_;
+  };
   // The descriptor that HttpRequest::peer asks about.
   void set_current(int fd);
 
@@ -55,6 +70,7 @@ class HttpProtocol final : public Protocol {
   HttpRequest request_;
   std::string out_;
   DateCache date_;
+  Duration handler_time_{};
   int current_fd_ = -1;
   std::optional<SocketAddress> current_peer_;
 };

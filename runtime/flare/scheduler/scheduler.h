@@ -98,7 +98,8 @@ class Scheduler : public detail::SchedulerHandle {
   Scheduler() = default;
 
   // Binds addr (port 0: resolved once) and extra_addrs, then starts num_workers (1..256) threads; worker N is
-  // pinned to the N-th allowed CPU, modulo their number. A failure at any step undoes all and throws, see above.
+  // pinned to the N-th allowed CPU, modulo their number (a thread that its handler starts inherits that one CPU, and so
+  // does a second Scheduler). A failure at any step undoes all and throws, see above.
   static Scheduler start(const SocketAddress& addr, F frontend, int num_workers, bool pin_cores = true,
                          std::vector<SocketAddress> extra_addrs = {}, SchedulerOptions options = {}) {
     const bool per_worker = frontend.requires_per_worker_listener();

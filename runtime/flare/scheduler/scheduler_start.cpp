@@ -48,8 +48,10 @@ bool use_shared_listener(const StartRequest& request, WorkerShared& shared) {
 }
 
 HandoffPolicy policy_of(const StartRequest& request, std::string& report) {
-  if (request.options.policy) return *request.options.policy;
-  return HandoffPolicy::from_env({}, &report);
+  const HandoffPolicy policy = request.options.policy ? *request.options.policy : HandoffPolicy::from_env({}, &report);
+  check(policy.capacity >= 0 && policy.capacity <= limits::kMaxHandoffCapacity, "capacity", policy.capacity,
+        "0..1048576");
+  return policy;
 }
 
 // Binds every address and gives each worker its row.

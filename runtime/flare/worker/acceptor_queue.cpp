@@ -68,6 +68,7 @@ void Acceptor::arm_take_back(int target) {
   const auto index = static_cast<std::size_t>(target);
   if (take_back_armed_[index] || FLARE_MUTANT(kNeverTakesBack)) return;
   take_back_seen_[index] = pool_.drain_count(target);
+  loop_.now = SystemKernel::now();  // a handler before may have taken long, and the target is given its time from now
   loop_.wheel.schedule_at(ceil_ms(loop_.now + limits::kTakeBackAfter),
                           loop_token(LoopTokenKind::kTakeBack, static_cast<std::uint32_t>(target)));
   take_back_armed_[index] = true;

@@ -66,7 +66,7 @@ struct Readiness {
 // What a Connection can reach during one call; valid for that call only.
 struct Wire {
   int fd;           // for SystemKernel::recv, send, send_parts, peer_address
-  MonoTime now;     // read after the last poll
+  MonoTime now;     // read just before this call; who takes long asks SystemKernel::now() again
   int worker;       // the worker that serves
   int accepted_by;  // the worker that accepted
   char* scratch;    // read buffer that this worker's connections share

@@ -60,6 +60,7 @@ void ConnectionSet::on_event(const Event& event) {
     return;
   }
   if (slot->state == ConnectionSlot::State::kLingering) {
+    loop_.now = SystemKernel::now();
     discard(*slot);
     return;
   }
@@ -159,6 +160,7 @@ void ConnectionSet::start_linger(ConnectionSlot& slot, CloseReason reason) {
   // A failure means that the peer is gone already; the read below will say so.
   static_cast<void>(SystemKernel::shutdown_write(slot.fd.get()));
   slot.connection.reset();
+  loop_.now = SystemKernel::now();  // the call before may have taken long, and the peer is given its time from now
   slot.state = ConnectionSlot::State::kLingering;
   slot.reason = reason;
   // A connection that asked nothing must not hold a drain: its peer gets one grace to see the end.

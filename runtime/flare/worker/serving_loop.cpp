@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <limits>
 
 #include "flare/worker/loop_token.h"
 #include "flare/worker/worker_exit.h"
@@ -87,7 +88,8 @@ int ServingLoop::poll_timeout(const StopCell::View& stop) const {
   // A close that after_closes has not seen yet may be what a paused peer waits for.
   if (connections_.has_turns() || connections_.has_closed()) return 0;
   const std::chrono::milliseconds cap = loop_.context.options().poll_cap;
-  std::uint64_t timeout = cap.count() < 0 ? std::uint64_t{INT_MAX} + 1 : static_cast<std::uint64_t>(cap.count());
+  constexpr std::uint64_t kForEver = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t timeout = cap.count() < 0 ? kForEver : static_cast<std::uint64_t>(cap.count());
   const std::uint64_t now_ms = floor_ms(loop_.now);
   const auto until = [&](std::uint64_t deadline_ms) {
     timeout = std::min(timeout, deadline_ms <= now_ms ? 0 : deadline_ms - now_ms);
@@ -95,7 +97,8 @@ int ServingLoop::poll_timeout(const StopCell::View& stop) const {
   if (const std::optional<std::uint64_t> next = loop_.wheel.next_deadline_ms()) until(*next);
   if (stop.phase == StopPhase::kDraining && stop.deadline != kNever) until(ceil_ms(stop.deadline));
   if (next_grace_ != kNever) until(ceil_ms(next_grace_));
-  return timeout > std::uint64_t{INT_MAX} ? -1 : static_cast<int>(timeout);
+  // What is farther away than one wait can say is waited for in pieces.
+  return timeout == kForEver ? -1 : static_cast<int>(std::min<std::uint64_t>(timeout, INT_MAX));
 }
 
 void ServingLoop::dispatch_timers() {

@@ -1,7 +1,10 @@
 // Deadlines: which one runs when, what a late client gets, and that a held-up worker blames nobody.
 #include <string>
 
+#include "flare/kernel/system_kernel.h"
+#include "flare/reactor/event.h"
 #include "http_driver.h"
+#include "support/wait_until.h"
 
 namespace flare::testing {
 namespace {
@@ -113,6 +116,55 @@ TEST(HttpDeadline, AReaderThatStopsIsGivenUp) {
   driver.pass(kWrite);
   EXPECT_FALSE(driver.open());
   EXPECT_EQ(CloseReason::kDeadline, driver.step().reason);
+}
+
+// Whatever the client must do next, it can do only after the handler, or the source of a body, has returned.
+// field-bugs A19
+// proves: C-HTTP-07
+TEST(HttpDeadline, TheTimeOfAHandlerIsNotTakenFromItsClient) {
+  const auto take_long = [] {
+    const MonoTime over = SystemKernel::now() + milliseconds(20);
+    wait_until([&] { return SystemKernel::now() >= over; });
+  };
+  std::size_t size = 0;
+  bool by_source = false;
+  int pieces = 0;
+  HttpHandler handler = [&](const HttpRequest&) {
+    HttpResponse response;
+    if (!by_source) {
+      take_long();
+      response.body = std::string(size, 'x');
+    } else {
+      response.source = [&](char*, std::size_t room) {
+        take_long();
+        ++pieces;
+        return room;
+      };
+    }
+    return response;
+  };
+  HttpDriver idle(handler, config());
+  idle.exchange(kGet);
+  EXPECT_EQ(kIdle, idle.until_deadline());
+  HttpDriver head(handler, config());
+  head.exchange(kGet + "GET");
+  EXPECT_EQ(kHead, head.until_deadline());
+  for (const bool source : {false, true}) {
+    size = 1 << 20;
+    by_source = source;
+    HttpDriver writing(handler, config());
+    writing.shrink_buffers();
+    writing.send(kGet);
+    writing.run();
+    EXPECT_EQ(writing.step().interest, INTEREST_WRITE);
+    EXPECT_EQ(kWrite, writing.until_deadline());
+    if (!source) continue;
+    for (const int before = pieces; pieces == before;) {  // until the next piece was asked for
+      writing.read();
+      writing.run();
+    }
+    EXPECT_EQ(kWrite, writing.until_deadline());
+  }
 }
 
 TEST(HttpDeadline, BytesThatAreThereCountEvenWhenTheWorkerIsLate) {

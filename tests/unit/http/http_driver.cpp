@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "flare/base/limits.h"
 #include "flare/http/http_text.h"
@@ -100,6 +101,7 @@ Wire HttpDriver::wire() {
 void HttpDriver::took(Step step) {
   ++calls_;
   step_ = step;
+  now_ += protocol_->handler_time() - std::exchange(handler_time_, protocol_->handler_time());
   std::fill(scratch_.begin(), scratch_.end(), '#');  // nobody may rely on it between calls
   if (step.kind == Step::Kind::kKeep) return;
   ::shutdown(server_fd(), SHUT_WR);

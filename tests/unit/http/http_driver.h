@@ -73,7 +73,8 @@ class HttpDriver {
   std::unique_ptr<HttpProtocol> protocol_;
   std::unique_ptr<Connection> connection_;
   std::vector<char> scratch_;
-  MonoTime now_{std::chrono::seconds(1000)};
+  MonoTime now_{std::chrono::seconds(1000)};  // goes on by pass(), and by what handlers really take
+  Duration handler_time_{};
   Step step_;
   std::string received_;
   bool draining_ = false;

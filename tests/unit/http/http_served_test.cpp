@@ -21,8 +21,8 @@ std::string get(const std::string& target, const std::string& headers = "") {
 }
 
 template <class Handler>
-Scheduler<HttpFrontend<Handler>> serve(Handler handler, int workers = 1) {
-  return Scheduler<HttpFrontend<Handler>>::start(own_loopback(), HttpFrontend<Handler>(handler), workers,
+Scheduler<HttpFrontend<Handler>> serve(Handler handler, int workers = 1, const HttpConfig& config = {}) {
+  return Scheduler<HttpFrontend<Handler>>::start(own_loopback(), HttpFrontend<Handler>(handler, config), workers,
                                                  /*pin_cores=*/false);
 }
 
@@ -93,6 +93,61 @@ TEST(HttpServed, ADrainAnswersWhatWasReadWhileAHandlerRan) {
   EXPECT_TRUE(adds_up(reports));
   EXPECT_EQ(0, reports[0].cut);
   EXPECT_EQ(1, reports[0].drained);
+}
+
+// "/much" is answered by more than sockets hold, anything else by nothing.
+HttpResponse much_or_nothing(const HttpRequest& request) {
+  HttpResponse response;
+  if (request.target == "/much") response.body = std::string(32 << 20, 'm');
+  return response;
+}
+
+// Its FIN stays in the socket for as long as the answer does: the worker must not be woken by it.
+// field-bugs A07
+// proves: C-HTTP-10
+TEST(HttpServed, AHalfClosedSlowReaderLeavesItsWorkerQuiet) {
+  auto scheduler = serve(much_or_nothing);
+  LineClient client(scheduler.addresses().front());
+  ASSERT_TRUE(client.send(get("/much")));
+  client.finish_sending();
+  const auto worker = [&] { return scheduler.stats().front(); };
+  ASSERT_TRUE(wait_until([&] { return worker().requests == 1 && worker().sleeping; }));
+  const std::uint64_t before = worker().ticks;
+  EXPECT_FALSE(wait_until([&] { return worker().ticks > before + 50; }, limits::kPollCap));
+  EXPECT_EQ(StreamEnd::kEof, client.await_end());
+  const auto answers = read_answers(client.rest());
+  ASSERT_EQ(1U, answers.size());
+  EXPECT_EQ(std::size_t{32} << 20, answers[0].body.size());
+}
+
+// None of them gets on, and none of their own deadlines is near.
+// field-bugs E04
+// proves: C-DRAIN-04, C-REPORT-03
+TEST(HttpServed, ADrainCutsEveryStateAtItsDeadline) {
+  HttpConfig config;
+  config.head_deadline = config.body_deadline = config.write_deadline = std::chrono::hours(1);
+  auto scheduler = serve(much_or_nothing, 1, config);
+  const std::string states[] = {"GET / HT", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf",
+                                "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nha", get("/much"),
+                                "GARBAGE\r\n\r\n"};  // it is told, and lingers
+  std::vector<LineClient> clients;
+  for (const std::string& bytes : states) {
+    clients.emplace_back(scheduler.addresses().front());
+    ASSERT_TRUE(clients.back().send(bytes));
+  }
+  EXPECT_EQ("HTTP/1.1 400 Bad Request\r", clients.back().line());
+  ASSERT_TRUE(wait_until([&] { return scheduler.stats().front().requests == 1; }));
+  const auto reports = scheduler.drain(100);
+  for (LineClient& client : clients) EXPECT_NE(StreamEnd::kOpen, client.await_end());
+  ASSERT_EQ(1U, reports.size());
+  EXPECT_TRUE(adds_up(reports));
+  // On a machine so slow that it lingered to its end before, it was finished.
+  const auto told = reports[0].by_reason[static_cast<std::size_t>(CloseReason::kProtocolError)];
+  EXPECT_EQ(5, reports[0].in_flight_at_deadline + told);
+  EXPECT_EQ(told, reports[0].finished);
+  if (reports[0].stuck == 0) {
+    EXPECT_EQ(0, reports[0].left);
+  }
 }
 
 // No request is executed without being answered, whenever the drain strikes.

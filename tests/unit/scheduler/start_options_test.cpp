@@ -47,6 +47,7 @@ TEST(SchedulerStart, AcceptsOneAnd256Workers) {
   EXPECT_TRUE(ledger.is_as_before());
 }
 
+// field-bugs C10
 // proves: C-START-02
 TEST(SchedulerStart, RefusesEveryBadOptionAndNamesItsValue) {
   const Ledger ledger;
@@ -67,6 +68,7 @@ TEST(SchedulerStart, RefusesEveryBadOptionAndNamesItsValue) {
       {"backlog", "-7", "1", [](SchedulerOptions& o) { o.listener.backlog = -7; }},
       {"defer_accept_s", "-3", "0", [](SchedulerOptions& o) { o.listener.defer_accept_s = -3; }},
       {"capacity", "-5", "0", [](SchedulerOptions& o) { o.policy.emplace().capacity = -5; }},
+      {"capacity", "1048577", "0..1048576", [](SchedulerOptions& o) { o.policy.emplace().capacity = 1048577; }},
   };
   for (const Case& one : cases) {
     SchedulerOptions options;
@@ -89,6 +91,7 @@ TEST(SchedulerStart, AcceptsTheBoundsOfEveryOption) {
   most.serving.max_events = 65536;
   most.listener.backlog = 2147483647;
   most.serving.poll_cap = std::chrono::milliseconds(-1);
+  most.policy = HandoffPolicy(true, 1 << 20, 2147483647);
   EXPECT_EQ(refusal(1, most), "");
 }
 

@@ -142,6 +142,38 @@ TEST_P(SchedulerSignal, ShutdownDuringADrainMovesTheDeadlineToNow) {
   EXPECT_EQ(total(reports).in_flight_at_deadline, 1);
 }
 
+// The handler interrupts the very thread that stops, at any of its steps, with any of its locks held. Each signal waits
+// for the one before, so that the thread gets on between them.
+// field-bugs B07
+// proves: C-STOP-03
+TEST_P(SchedulerSignal, SignalsThatInterruptTheStopDoNotHangIt) {
+  int handled = 0;
+  for (int round = 0; round < 30; ++round) {
+    auto scheduler = start_any(echo(), 2, with(GetParam()));
+    const TermHandler handler(scheduler);
+    const pthread_t stopper = ::pthread_self();
+    std::atomic<bool> over{false};
+    std::atomic<int> sent{0};
+    std::thread sender([&] {
+      while (!over && sent < 200) {
+        ::pthread_kill(stopper, SIGTERM);
+        ++sent;
+        while (!over && g_handled < sent) std::this_thread::yield();
+      }
+    });
+    std::size_t reports = 2;
+    if (round % 2 == 0) scheduler.shutdown();
+    if (round % 2 == 1) reports = scheduler.drain(1000).size();
+    EXPECT_EQ(reports, 2U);
+    EXPECT_FALSE(scheduler.is_running());
+    over = true;
+    sender.join();
+    EXPECT_TRUE(wait_until([&] { return g_handled == sent; }));
+    handled += g_handled;
+  }
+  EXPECT_GT(handled, 0);
+}
+
 // proves: C-STOP-03
 TEST_P(SchedulerSignal, RequestStopFromManyThreadsWhileTheStopEndsTouchesNothingFreed) {
   for (int round = 0; round < 30; ++round) {

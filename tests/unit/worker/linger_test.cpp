@@ -38,6 +38,24 @@ TEST(Linger, AClientThatGoesOnSendingReadsTheWholeAnswerThenTheEnd) {
   EXPECT_EQ(sum(server, CloseReason::kAnswered), 20U);
 }
 
+// The peer's time begins when the answer was made, however long that took.
+// field-bugs A19
+// proves: C-SERVE-07, INV-21
+TEST(Linger, IsAsLongAfterALongHandler) {
+  Hooks hooks;
+  answer_and_linger(hooks);
+  hooks.on_ready = [answer = hooks.on_ready](const Wire& w, Readiness ready) {
+    const MonoTime over = w.now + limits::kLingerQuiet + std::chrono::milliseconds(50);
+    wait_until([&] { return SystemKernel::now() > over; });
+    return answer(w, ready);
+  };
+  auto server = serve(hooks, 1, uncapped(ListenerStrategy::kPerWorker));
+  LineClient client(server.addresses().front());
+  EXPECT_TRUE(client.send(std::string(8 << 20, 'm')));
+  EXPECT_EQ(client.await_end(), StreamEnd::kEof);
+  EXPECT_EQ(client.rest().size(), kAnswer);
+}
+
 // proves: C-SERVE-07
 TEST(Linger, EndsWhenThePeerIsSilent) {
   Hooks hooks;

@@ -88,6 +88,33 @@ TEST(CapOfOneWorker, APlaceThatIsFreedGoesToTheClientThatWaits) {
   EXPECT_EQ(second.line(), "y");
 }
 
+// The cap is the worker's, not a listener's: full through one address, it must not be woken by the other one.
+// field-bugs C07
+// proves: C-ACCEPT-05
+TEST(CapOfTwoAddresses, BothPauseAndBothResume) {
+  for (const std::size_t full : {0U, 1U}) {
+    Hooks hooks;
+    auto server = HookScheduler::start(own_loopback(), HookFrontend(hooks), 1, false, {own_loopback()}, capped_at(2));
+    const auto addresses = server.addresses();
+    std::vector<LineClient> clients;
+    for (int i = 0; i < 2; ++i) {
+      clients.emplace_back(addresses[full]);
+      ASSERT_EQ(clients.back().ask("x"), "x");
+    }
+    std::vector<LineClient> waiting;
+    for (const SocketAddress& address : addresses) {
+      waiting.emplace_back(address);
+      ASSERT_TRUE(waiting.back().send("y\n"));
+    }
+    ASSERT_TRUE(wait_until([&] { return sum(server, &WorkerSnapshot::accept_pauses) > 0; }));
+    ASSERT_TRUE(await_idle(server));
+    const std::uint64_t ticks = sum(server, &WorkerSnapshot::ticks);
+    EXPECT_FALSE(wait_until([&] { return sum(server, &WorkerSnapshot::ticks) > ticks + 20; }, limits::kPollCap));
+    clients.clear();
+    for (LineClient& client : waiting) EXPECT_EQ(client.line(), "y");
+  }
+}
+
 bool stops(const HookScheduler& server) {
   return wait_until([&] { return !server.is_running(); });
 }
