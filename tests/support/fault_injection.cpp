@@ -1,9 +1,11 @@
 #include "support/fault_injection.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -79,6 +81,12 @@ void reset() {
 
 long calls(Symbol symbol) {
   return rule_of(symbol).calls.load();
+}
+
+long all_calls() {
+  long sum = 0;
+  for (const Rule& rule : rules) sum += rule.calls.load();
+  return sum - calls(Symbol::kEpollAdd);  // counted as kEpollCtl too
 }
 
 long injected(Symbol symbol) {
@@ -182,6 +190,36 @@ ssize_t __wrap_send(int fd, const void* data, size_t size, int flags) {
 FLARE_REAL ssize_t __real_sendmsg(int, const msghdr*, int);
 ssize_t __wrap_sendmsg(int fd, const msghdr* message, int flags) {
   return fails(Symbol::kSendmsg) ? -1 : __real_sendmsg(fd, message, flags);
+}
+
+FLARE_REAL ssize_t __real_read(int, void*, size_t);
+ssize_t __wrap_read(int fd, void* buffer, size_t size) {
+  return fails(Symbol::kRead) ? -1 : __real_read(fd, buffer, size);
+}
+
+FLARE_REAL ssize_t __real_write(int, const void*, size_t);
+ssize_t __wrap_write(int fd, const void* data, size_t size) {
+  return fails(Symbol::kWrite) ? -1 : __real_write(fd, data, size);
+}
+
+FLARE_REAL int __real_poll(pollfd*, nfds_t, int);
+int __wrap_poll(pollfd* entries, nfds_t count, int timeout) {
+  return fails(Symbol::kPoll) ? -1 : __real_poll(entries, count, timeout);
+}
+
+FLARE_REAL int __real_connect(int, const sockaddr*, socklen_t);
+int __wrap_connect(int fd, const sockaddr* address, socklen_t length) {
+  return fails(Symbol::kConnect) ? -1 : __real_connect(fd, address, length);
+}
+
+FLARE_REAL int __real_shutdown(int, int);
+int __wrap_shutdown(int fd, int how) {
+  return fails(Symbol::kShutdown) ? -1 : __real_shutdown(fd, how);
+}
+
+FLARE_REAL int __real_getsockopt(int, int, int, void*, socklen_t*);
+int __wrap_getsockopt(int fd, int level, int name, void* value, socklen_t* size) {
+  return fails(Symbol::kGetsockopt) ? -1 : __real_getsockopt(fd, level, name, value, size);
 }
 }
 // NOLINTEND(bugprone-reserved-identifier)

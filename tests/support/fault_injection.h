@@ -25,6 +25,12 @@ enum class Symbol {
   kRecv,
   kSend,
   kSendmsg,
+  kRead,
+  kWrite,
+  kPoll,
+  kConnect,
+  kShutdown,
+  kGetsockopt,
   kCount,
 };
 
@@ -40,6 +46,8 @@ void fail_on_this_thread(Symbol symbol, int error);
 void reset();
 // Calls of symbol since the last reset, the failed ones too.
 long calls(Symbol symbol);
+// Calls of all symbols since the last reset, each once.
+long all_calls();
 // How many of them this file made fail.
 long injected(Symbol symbol);
 // The timeout that the last epoll_wait of any thread was given.
