@@ -1,9 +1,9 @@
 // production_calls.h: how many calls of the system a scenario of the lifecycle makes on real threads and sockets.
 //
 // unit_scheduler_calls runs each scenario's twin, counts, and fails when it counts more than stands here; sim_lifecycle
-// fails when a schedule of the scenario has fewer steps than stands here. So neither can drift away from the other. The
-// clients' calls count on both sides. How often a worker wakes and polls, and whether it serves a client before the stop
-// reaches it, depends on how the threads meet: each number is the most that was seen, a quarter or more added.
+// fails when a schedule of the scenario has fewer steps than stands here. So neither can drift away from the other.
+// The clients' calls count on both sides. How often a worker wakes and polls, and whether it serves a client before the
+// stop reaches it, depends on how the threads meet: each number is the most that was seen, a quarter or more added.
 #pragma once
 
 #include <string_view>

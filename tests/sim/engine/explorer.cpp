@@ -101,6 +101,7 @@ Exploration Explorer::enumerate(Budget budget, ExplorerLimits limits) {
     if (!all.ok()) return all;
   }
   for (;;) {
+    for (const Sighting& one : scenario_.about) *one.times = 0;  // of all schedules, those that only taught count not
     Enumeration source(budget, limits.remember_states);
     Exploration all;
     while (all.schedules < limits.most_schedules && (all.schedules % 1024 != 1023 || !time_is_up())) {

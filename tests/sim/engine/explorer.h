@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,12 @@
 
 namespace flare::sim {
 
+// What a race may lead to: not every schedule shows it, but one of an exploration must. Copies share the count.
+struct Sighting {
+  const char* what;
+  std::shared_ptr<std::uint64_t> times = std::make_shared<std::uint64_t>(0);
+};
+
 struct Scenario {
   std::string name;
   std::function<void()> body;               // thread 0, the control thread
@@ -22,6 +29,7 @@ struct Scenario {
   std::function<std::string()> after = {};  // host: what is wrong at the end of a schedule; empty: nothing
   Settings settings = {};
   ScheduleOptions options = {};
+  std::vector<Sighting> about = {};  // each must have been seen when all schedules were explored
 };
 
 struct Exploration {

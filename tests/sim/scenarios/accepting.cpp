@@ -137,16 +137,6 @@ Scenario resumed() {
 
 namespace {
 
-// Every descriptor that is left to the process.
-std::vector<int> take_all_descriptors() {
-  std::vector<int> taken;
-  for (;;) {
-    const Result<int> one = SystemKernel::socket_stream(AF_INET);
-    if (!one.ok()) return taken;
-    taken.push_back(one.value());
-  }
-}
-
 Setup one_worker() {
   Setup setup;
   setup.workers = 1;

@@ -29,4 +29,14 @@ inline void require_answer(Client& client) {
   require(client.line() == "x", "service", "a client was not answered");
 }
 
+// Every descriptor that is left to the process.
+inline std::vector<int> take_all_descriptors() {
+  std::vector<int> taken;
+  for (;;) {
+    const Result<int> one = SystemKernel::socket_stream(AF_INET);
+    if (!one.ok()) return taken;
+    taken.push_back(one.value());
+  }
+}
+
 }  // namespace flare::sim

@@ -9,5 +9,7 @@ namespace flare::sim {
 
 // For one listener strategy: each ends the server in another way.
 std::vector<Scenario> lifecycle_scenarios(ListenerStrategy strategy);
+// Those of them that are about a limit: a failed start, the cap, no descriptor, a push that races a stop. Bare names.
+std::vector<Scenario> limit_scenarios(const Setup& setup);
 
 }  // namespace flare::sim

@@ -1,22 +1,45 @@
 // Two workers, two connections: every schedule within a bound of preemptions, and how many there are.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
+#include <ctime>
 
 #include "scenarios/registry.h"
+#include "support/number_from.h"
+#include "support/production_calls.h"
 
 namespace flare::sim {
 namespace {
 
+using testing::number_from;
+
 // The number of schedules is part of the test: another one means that the product takes other steps, and its change
-// says why. FLARE_SIM_PREEMPTIONS raises the bound, then no number is expected.
+// says why. FLARE_SIM_PREEMPTIONS raises the bound, then no number is expected; with FLARE_SIM_SECONDS as the most that
+// one scenario may take, not even that all were explored.
 struct Bound {
   const char* scenario;
   int preemptions;
   std::uint64_t schedules;
+  int faults = 0;
 };
+
+Exploration explore(Explorer& explorer, const Budget& budget, const ExplorerLimits& limits) {
+  const std::clock_t start = std::clock();  // of this process alone: the machine may be busy with others
+  Exploration all = explorer.enumerate(budget, limits);
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  std::printf(
+      "%-42s %d preemptions, %s%8llu schedules, %8llu of them left early, %u..%u steps, %u points, %.1f s of CPU, %.0f "
+      "schedules/s\n",
+      explorer.scenario().name.c_str(), budget.preemptions,
+      all.complete ? "" : "NOT all: ", static_cast<unsigned long long>(all.schedules),
+      static_cast<unsigned long long>(all.pruned), all.fewest_steps, all.most_steps, all.most_points, seconds,
+      static_cast<double>(all.executed + all.repeated) / seconds);
+  for (const Sighting& one : explorer.scenario().about) {
+    std::printf("  %8llu times: %s\n", static_cast<unsigned long long>(*one.times), one.what);
+  }
+  return all;
+}
 
 class SimLifecycle : public ::testing::TestWithParam<Bound> {};
 
@@ -26,37 +49,52 @@ TEST_P(SimLifecycle, EveryScheduleWithinTheBound) {
   ASSERT_TRUE(scenario.has_value());
   Explorer explorer(*scenario);
   Budget budget;
-  budget.preemptions = GetParam().preemptions;
-  const char* wanted = std::getenv("FLARE_SIM_PREEMPTIONS");
-  if (wanted != nullptr) budget.preemptions = std::atoi(wanted);
-  const auto start = std::chrono::steady_clock::now();
-  const Exploration all = explorer.enumerate(budget);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("%-42s %d preemptions, %8llu schedules, %8llu of them left early, %u..%u steps, %u points, %.1f s\n",
-              scenario->name.c_str(), budget.preemptions, static_cast<unsigned long long>(all.schedules),
-              static_cast<unsigned long long>(all.pruned), all.fewest_steps, all.most_steps, all.most_points, seconds);
+  budget.preemptions =
+      static_cast<int>(number_from("FLARE_SIM_PREEMPTIONS", static_cast<std::uint64_t>(GetParam().preemptions)));
+  budget.faults = GetParam().faults;
+  ExplorerLimits limits;
+  const std::uint64_t seconds = number_from("FLARE_SIM_SECONDS", 0);
+  if (seconds > 0) limits.most_seconds = static_cast<double>(seconds);
+  const Exploration all = explore(explorer, budget, limits);
   EXPECT_TRUE(all.ok()) << explorer.report(all.failure);
-  EXPECT_TRUE(all.complete);
-  EXPECT_GE(all.fewest_steps, 60U);
-  if (wanted == nullptr) {
+  EXPECT_TRUE(all.complete || seconds > 0);
+  const long calls = testing::production_calls_of(GetParam().scenario);
+  if (calls > 0) std::printf("  %8ld calls of the system at most in a production run\n", calls);
+  if (budget.faults == 0) {  // a start that fails at its first call is short
+    EXPECT_GE(all.fewest_steps, std::max(calls, 60L)) << "a schedule has fewer steps than a production run has calls";
+  }
+  for (const Sighting& one : scenario->about) {
+    EXPECT_TRUE(*one.times > 0 || !all.complete) << "never seen: " << one.what;
+  }
+  if (budget.preemptions == GetParam().preemptions && seconds == 0) {
     EXPECT_EQ(all.schedules, GetParam().schedules);
   }
 }
 
 constexpr Bound kBounds[] = {
     {"lifecycle.per-worker.shutdown", 2, 227'375},
-    {"lifecycle.per-worker.double-shutdown", 1, 32'124},
+    {"lifecycle.per-worker.double-shutdown", 2, 1'344'601},
     {"lifecycle.per-worker.stop-before-first-poll", 2, 11'772},
-    {"lifecycle.per-worker.drain", 1, 97'946},
+    {"lifecycle.per-worker.drain", 2, 677'286},
     {"lifecycle.per-worker.drain-zero", 2, 227'375},
     {"lifecycle.per-worker.drain-stuck", 2, 3'704},
+    {"lifecycle.per-worker.failed-start", 2, 49'214, 1},
+    {"lifecycle.per-worker.cap", 2, 139'392},
+    {"lifecycle.per-worker.emfile", 1, 14'521},
+    {"lifecycle.per-worker.handoff", 1, 40'079},
+    {"lifecycle.per-worker.push-meets-close", 2, 730'008},
     {"lifecycle.per-worker.crash", 2, 28'343},
     {"lifecycle.shared.shutdown", 2, 121'128},
-    {"lifecycle.shared.double-shutdown", 1, 10'541},
+    {"lifecycle.shared.double-shutdown", 2, 721'450},
     {"lifecycle.shared.stop-before-first-poll", 2, 15'213},
-    {"lifecycle.shared.drain", 1, 36'810},
+    {"lifecycle.shared.drain", 2, 303'966},
     {"lifecycle.shared.drain-zero", 2, 121'128},
     {"lifecycle.shared.drain-stuck", 2, 4'372},
+    {"lifecycle.shared.failed-start", 2, 35'751, 1},
+    {"lifecycle.shared.cap", 2, 387'188},
+    {"lifecycle.shared.emfile", 1, 14'811},
+    {"lifecycle.shared.handoff", 1, 32'686},
+    {"lifecycle.shared.push-meets-close", 2, 660'782},
     {"lifecycle.shared.crash", 2, 118'269},
 };
 
