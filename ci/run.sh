@@ -2,13 +2,14 @@
 # run.sh STAGE...: the stages of CI, the same for people and machines.
 #
 # lint: the rules of ci/lint/.  All others (dev, release, asan, tsan, sim, ...): cmake --workflow --preset STAGE.
+# sim-nightly takes hours: the lifecycle with one preemption more, each scenario for at most FLARE_SIM_SECONDS (600).
 # Every stage runs, also after one that failed; the exit status is 0 only if all of them passed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . scripts/lib/setup.sh
 . ci/coverage.sh
 
-stages="lint dev asan tsan sim sim-asan sim-tsan release coverage fuzz"
+stages="lint dev asan tsan sim sim-asan sim-tsan sim-nightly release coverage fuzz"
 
 budget_of() {  # STAGE: seconds; nothing where none is set
   case $1 in
@@ -38,6 +39,10 @@ run_stage() {  # STAGE
   rm -f "build/$1/junit.xml"
   case $1 in
     lint) ci/lint.sh ;;
+    sim-nightly)  # each scenario as deep as its seconds allow
+      FLARE_SIM_PREEMPTIONS=${FLARE_SIM_PREEMPTIONS:-3} FLARE_SIM_SECONDS=${FLARE_SIM_SECONDS:-600} \
+        cmake --workflow --preset sim-nightly
+      ;;
     coverage) cmake --workflow --preset coverage && report_coverage ;;
     *) cmake --workflow --preset "$1" ;;
   esac
@@ -85,7 +90,7 @@ for stage in "$@"; do
   passed=$((passed + stage_passed)) failed=$((failed + stage_failed))
   result=ok
   [ "$status" -eq 0 ] || { result=FAILED; bad=1; }
-  line=$(printf '%-9s %-6s %4d s' "$stage" "$result" "$seconds")
+  line=$(printf '%-11s %-6s %4d s' "$stage" "$result" "$seconds")
   [ -z "$budget" ] || line+=" of $budget s"
   [ -z "$budget" ] || [ "$seconds" -le "$budget" ] || line+="  OVER ITS BUDGET"
   summary+="$line"$'\n'

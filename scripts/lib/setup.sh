@@ -1,6 +1,7 @@
 # setup.sh: makes sure that the Debian packages a task needs are there. Sourced; plain bash, nothing else needed.
 #
-#   need_packages TASK...    TASK: lint, dev, release, coverage, asan, tsan, fuzz, sim, sim-asan, sim-tsan, demo
+#   need_packages TASK...    TASK: lint, dev, release, coverage, asan, tsan, fuzz, demo, sim, sim-asan, sim-tsan,
+#                            sim-nightly
 #
 # What is missing is installed with apt when this is root or may use sudo; without either, the line to run is printed
 # and the script ends with 2. When nothing is missing, nothing is touched.
@@ -14,7 +15,7 @@ packages_of() {  # TASK: the packages it needs, one line
     demo) echo "$build" ;;
     dev | release | coverage) echo "$build $tests" ;;
     asan | tsan | fuzz) echo "$build $tests $clang" ;;
-    sim) echo "$build $tests libboost-context-dev" ;;
+    sim | sim-nightly) echo "$build $tests libboost-context-dev" ;;
     sim-asan | sim-tsan) echo "$build $tests $clang libboost-context-dev" ;;
     *) echo "setup: no such task: '$1'" >&2; return 2 ;;
   esac
