@@ -2,7 +2,7 @@
 # run.sh STAGE...: the stages of CI, the same for people and machines.
 #
 # lint: the rules of ci/lint/.  All others (dev, release, asan, tsan, sim, ...): cmake --workflow --preset STAGE.
-# sim-nightly takes hours: the lifecycle with one preemption more, each scenario for at most FLARE_SIM_SECONDS (600).
+# sim-nightly takes an hour: the lifecycle with three preemptions, each scenario for FLARE_SIM_SECONDS (300) at most.
 # Every stage runs, also after one that failed; the exit status is 0 only if all of them passed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -40,7 +40,7 @@ run_stage() {  # STAGE
   case $1 in
     lint) ci/lint.sh ;;
     sim-nightly)  # each scenario as deep as its seconds allow
-      FLARE_SIM_PREEMPTIONS=${FLARE_SIM_PREEMPTIONS:-3} FLARE_SIM_SECONDS=${FLARE_SIM_SECONDS:-600} \
+      FLARE_SIM_PREEMPTIONS=${FLARE_SIM_PREEMPTIONS:-3} FLARE_SIM_SECONDS=${FLARE_SIM_SECONDS:-300} \
         cmake --workflow --preset sim-nightly
       ;;
     coverage) cmake --workflow --preset coverage && report_coverage ;;
