@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # run.sh STAGE...: the stages of CI, the same for people and machines.
 #
-# lint: the rules of ci/lint/.  All others (dev, release, asan, tsan, sim, ...): cmake --workflow --preset STAGE.
+# lint: the rules of ci/lint/.  fuzz: its preset, then each target for FLARE_FUZZ_SECONDS (ci/fuzz.sh).
+# All others (dev, release, asan, tsan, sim, ...): cmake --workflow --preset STAGE.
 # Every stage runs, also after one that failed; the exit status is 0 only if all of them passed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . scripts/lib/setup.sh
 . ci/coverage.sh
+. ci/fuzz.sh
 
 stages="lint dev asan tsan sim sim-asan sim-tsan release coverage fuzz"
 
@@ -24,6 +26,7 @@ run_stage() {  # STAGE
   case $1 in
     lint) ci/lint.sh ;;
     coverage) cmake --workflow --preset coverage && report_coverage ;;
+    fuzz) cmake --workflow --preset fuzz && fuzz_all ;;
     *) cmake --workflow --preset "$1" ;;
   esac
 }

@@ -13,9 +13,9 @@ packages_of() {  # TASK: the packages it needs, one line
     lint) echo "g++ node-llhttp clang-format-22" ;;
     demo) echo "$build" ;;
     dev | release | coverage) echo "$build $tests" ;;
-    asan | tsan | fuzz) echo "$build $tests $clang" ;;
+    asan | tsan) echo "$build $tests $clang" ;;
     sim) echo "$build $tests libboost-context-dev" ;;
-    sim-asan | sim-tsan) echo "$build $tests $clang libboost-context-dev" ;;
+    sim-asan | sim-tsan | fuzz) echo "$build $tests $clang libboost-context-dev" ;;
     *) echo "setup: no such task: '$1'" >&2; return 2 ;;
   esac
 }
