@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # run.sh STAGE...: the stages of CI, the same for people and machines.
 #
-# lint: the rules of ci/lint/.  All others (dev, release, asan, tsan, sim, ...): cmake --workflow --preset STAGE.
+# lint: the rules of ci/lint/.  fuzz: its preset, then each target for FLARE_FUZZ_SECONDS (ci/fuzz.sh).
 # sim-nightly takes an hour: the lifecycle with three preemptions, each scenario for FLARE_SIM_SECONDS (300) at most.
+# mutants, repeats: scripts/mutants, and the tests of stress and shutdown 200 times; both are for the night.
+# All others (dev, release, asan, tsan, sim, ...): cmake --workflow --preset STAGE.
 # Every stage runs, also after one that failed; the exit status is 0 only if all of them passed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . scripts/lib/setup.sh
 . ci/coverage.sh
+. ci/fuzz.sh
 
-stages="lint dev asan tsan sim sim-asan sim-tsan sim-nightly release coverage fuzz"
+stages="lint dev asan tsan sim sim-asan sim-tsan sim-nightly release coverage fuzz mutants repeats workflows"
 
 budget_of() {  # STAGE: seconds; nothing where none is set
   case $1 in
@@ -44,6 +47,13 @@ run_stage() {  # STAGE
         cmake --workflow --preset sim-nightly
       ;;
     coverage) cmake --workflow --preset coverage && report_coverage ;;
+    fuzz) cmake --workflow --preset fuzz && fuzz_all ;;
+    mutants) scripts/mutants --all && scripts/mutants --generated --seed "${FLARE_MUTANT_SEED:-$(date +%Y%m%d)}" ;;
+    repeats)
+      cmake --preset dev && cmake --build --preset dev &&
+        ctest --preset dev -L 'stress|shutdown' --repeat "until-fail:${FLARE_REPEATS:-200}" --schedule-random
+      ;;
+    workflows) ci/check-workflows.sh ;;
     *) cmake --workflow --preset "$1" ;;
   esac
 }

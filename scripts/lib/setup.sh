@@ -14,9 +14,12 @@ packages_of() {  # TASK: the packages it needs, one line
     lint) echo "g++ node-llhttp clang-format-22" ;;
     demo) echo "$build" ;;
     dev | release | coverage) echo "$build $tests" ;;
-    asan | tsan | fuzz) echo "$build $tests $clang" ;;
+    asan | tsan) echo "$build $tests $clang" ;;
     sim | sim-nightly) echo "$build $tests libboost-context-dev" ;;
-    sim-asan | sim-tsan) echo "$build $tests $clang libboost-context-dev" ;;
+    sim-asan | sim-tsan | fuzz) echo "$build $tests $clang libboost-context-dev" ;;
+    mutants) echo "$build $tests $clang libboost-context-dev git python3" ;;
+    repeats) echo "$build $tests" ;;
+    workflows) echo "nodejs npm" ;;
     *) echo "setup: no such task: '$1'" >&2; return 2 ;;
   esac
 }

@@ -117,7 +117,8 @@ void Reactor::modify(int fd, int interest) {
 void Reactor::unregister(int fd) {
   if (table_.find(fd) == nullptr) throw NetworkError(ENOENT, "Reactor::unregister", named(fd) + " is not registered");
   const Status removed = SystemKernel::poller_remove(poller_.get(), fd);
-  const bool gone = removed.error == EBADF || removed.error == ENOENT;
+  // EINVAL: the number is this poller's own by now.
+  const bool gone = removed.error == EBADF || removed.error == ENOENT || removed.error == EINVAL;
   if ((removed.ok() || gone) && !FLARE_MUTANT(kUnregisterRemembers)) table_.erase(fd);
   if (!removed.ok()) {
     throw NetworkError(removed.error, "Reactor::unregister",
@@ -166,6 +167,15 @@ bool Reactor::fired_before(std::uint64_t stale_key) {
   return false;
 }
 
+// Whether the number still leads to what was registered (0), asked of the old set by a change that changes nothing. If
+// it was closed before it was unregistered (EBADF), and perhaps is another's now (ENOENT), the registration stays
+// silent; the caller hears of it when it unregisters.
+int Reactor::watched(const Registration& entry, std::uint64_t key) const {
+  if (entry.fd == poller_.get()) return ENOENT;
+  const int error = SystemKernel::poller_modify(poller_.get(), entry.fd, key, entry.interest).error;
+  return entry.exclusive && error == EINVAL ? 0 : error;  // what is exclusive is there, and refuses any change
+}
+
 void Reactor::rebuild() {
   UniqueFd fresh;
   try {
@@ -176,11 +186,12 @@ void Reactor::rebuild() {
   for (std::size_t slot = 0; slot < table_.slots().size(); ++slot) {
     const Registration& entry = table_.slots()[slot];
     if (entry.fd < 0) continue;
-    const Status added = SystemKernel::poller_add(
-        fresh.get(), entry.fd, RegistrationTable::make_key(entry.generation, static_cast<std::uint32_t>(slot)),
-        entry.interest, mode_of(entry.exclusive));
-    // EBADF: closed before it was unregistered; the caller hears of it when it unregisters.
-    if (!added.ok() && added.error != EBADF) return;
+    const std::uint64_t key = RegistrationTable::make_key(entry.generation, static_cast<std::uint32_t>(slot));
+    const int known = watched(entry, key);
+    if (known == EBADF || known == ENOENT) continue;
+    if (known != 0) return;
+    const Status added = SystemKernel::poller_add(fresh.get(), entry.fd, key, entry.interest, mode_of(entry.exclusive));
+    if (!added.ok()) return;
   }
   poller_ = std::move(fresh);
   stale_keys_.clear();

@@ -44,8 +44,8 @@ class Reactor {
   // New interest for a registered fd; the token stays. A change to what is there already costs no system call.
   // Throws NetworkError: not registered (ENOENT), bad interest or registered exclusively (EINVAL), the system refused.
   void modify(int fd, int interest);
-  // Throws NetworkError: not registered (ENOENT), or fd was closed before it was unregistered (EBADF, ENOENT). In the
-  // second case the registration is gone all the same.
+  // Throws NetworkError: not registered (ENOENT), or fd was closed before it was unregistered (EBADF, ENOENT, EINVAL).
+  // In the second case the registration is gone all the same.
   void unregister(int fd);
 
   // Clears out, waits (ms: below 0 for ever, 0 not at all), and fills out with at most max_events events; it may
@@ -72,6 +72,7 @@ class Reactor {
     return table_.current(RegistrationTable::make_key(static_cast<std::uint32_t>(id.generation), id.slot));
   }
   bool fired_before(std::uint64_t stale_key);
+  int watched(const Registration& entry, std::uint64_t key) const;
   void rebuild();
 
   // Constant after construction.

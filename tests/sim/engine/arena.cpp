@@ -181,6 +181,17 @@ void operator delete(void* piece) noexcept {
 void* operator new[](std::size_t size) {
   return operator new(size);
 }
+// What std::stable_sort asks for; the two forms must not come from two allocators.
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void* operator new[](std::size_t size, const std::nothrow_t& tag) noexcept {
+  return operator new(size, tag);
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
   if (flare::sim::arena::taking) return take(size, static_cast<std::size_t>(alignment));
   void* piece = std::aligned_alloc(static_cast<std::size_t>(alignment), (size + 63) & ~std::size_t{63});

@@ -28,7 +28,12 @@ void World::reset(const WorldOptions& options) {
   machine_.reset();
   machine_.set_limit(kServer, options.descriptors);
   machine_.set_waiters_stay(options.waiters_stay);
-  records_.clear();
+  // Kept, since a deque gives its memory back.
+  std::uint32_t id = kArenaIds;
+  for (Record& one : records_) {
+    one = {};
+    one.object.id = ++id;
+  }
   faults_ = 0;
   histories_.clear();
   names_ = {};

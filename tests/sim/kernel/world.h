@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -83,7 +84,8 @@ class World final : public Chooser {
   void touch_related(Name call);
 
   Machine machine_;
-  std::vector<Record> records_;          // by the descriptor's description
+  // By the descriptor's description. A deque: a thread waits at a scheduling point of a record while others add some.
+  std::deque<Record> records_;
   std::vector<SharedObject> histories_;  // by the machine's keys
   RelatedObjects related_;
   SharedObject names_;

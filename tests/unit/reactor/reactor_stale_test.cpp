@@ -108,8 +108,10 @@ TEST_F(ReactorTest, ARebuildThatFailsChangesNothingAndIsTriedAgain) {
   live.feed_a();
   const int descriptors = open_descriptors();
   EXPECT_EQ(1, poll());
-  for (const auto& [symbol, nth] :
-       {std::pair{Symbol::kEpollCreate1, 1L}, {Symbol::kEpollCtl, 1L}, {Symbol::kEpollCtl, 2L}}) {
+  for (const auto& [symbol, nth] : {std::pair{Symbol::kEpollCreate1, 1L},
+                                    {Symbol::kEpollCtl, 1L},
+                                    {Symbol::kEpollCtl, 2L},
+                                    {Symbol::kEpollCtl, 3L}}) {
     faults::fail(symbol, nth, ENOMEM);
     ASSERT_EQ(1, poll());
     EXPECT_EQ(2U, events[0].token());
@@ -120,6 +122,49 @@ TEST_F(ReactorTest, ARebuildThatFailsChangesNothingAndIsTriedAgain) {
   EXPECT_EQ(1, faults::calls(Symbol::kEpollCreate1));
   EXPECT_EQ(1, poll());
   EXPECT_EQ(1, faults::calls(Symbol::kEpollCreate1));
+}
+
+// A registration whose descriptor was closed first, and whose number is another's by the time of a rebuild: the rebuild
+// watched the number, so the newcomer's events came under the old token. Found by fuzz_reactor_dispatch.
+// proves: C-REACTOR-01, C-REACTOR-11, INV-10
+TEST_F(ReactorTest, ARebuildGivesNobodyTheEventsOfANumbersNextOwner) {
+  SocketPair live;
+  SocketPair closed;
+  const int number = closed.a.get();
+  reactor.register_fd(live.a.get(), 2, INTEREST_READ);
+  reactor.register_fd(number, 3, INTEREST_READ);
+  closed.a.reset();
+  SocketPair next;
+  ASSERT_EQ(number, next.a.get());
+  next.feed_a();
+  const Ghost ghost(reactor, 1);
+  const long before = faults::calls(Symbol::kEpollCreate1);
+  EXPECT_EQ(0, poll());
+  EXPECT_EQ(0, poll());
+  ASSERT_EQ(before + 1, faults::calls(Symbol::kEpollCreate1));
+  live.feed_a();
+  EXPECT_EQ(1, poll());
+  EXPECT_EQ(std::set<std::uint64_t>{2}, tokens());
+  EXPECT_EQ(ENOENT, error_of([&] { reactor.unregister(number); }));
+}
+
+// The same when the next owner of the number is the Reactor's own new set: it could not be built, and so the stale
+// registration ended every poll; nor could the caller unregister the number.
+// proves: C-REACTOR-06, C-REACTOR-11
+TEST_F(ReactorTest, ARebuildMayGetTheNumberOfAClosedRegistration) {
+  SocketPair closed;
+  const int number = closed.a.get();
+  reactor.register_fd(number, 3, INTEREST_READ);
+  const Ghost ghost(reactor, 1);
+  closed.a.reset();
+  const long before = faults::calls(Symbol::kEpollCreate1);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(0, poll());
+  EXPECT_EQ(before + 1, faults::calls(Symbol::kEpollCreate1));
+  EXPECT_TRUE(reactor.is_registered(number));
+  std::string what;
+  EXPECT_EQ(EINVAL, error_of([&] { reactor.unregister(number); }, &what));
+  EXPECT_NE(std::string::npos, what.find("closed before it was unregistered")) << what;
+  EXPECT_FALSE(reactor.is_registered(number));
 }
 
 // What is registered exclusively stays so: a modify of it is still refused by the system.
