@@ -1,7 +1,6 @@
 # setup.sh: makes sure that the Debian packages a task needs are there. Sourced; plain bash, nothing else needed.
 #
-#   need_packages TASK...    TASK: lint, dev, release, coverage, asan, tsan, fuzz, demo, sim, sim-asan, sim-tsan,
-#                            sim-nightly
+#   need_packages TASK...    TASK: demo, or a stage of ci/run.sh
 #
 # What is missing is installed with apt when this is root or may use sudo; without either, the line to run is printed
 # and the script ends with 2. When nothing is missing, nothing is touched.
