@@ -2,8 +2,8 @@
 // Threads:    any; a pure function.
 // Owns:       copies.
 // Bounds:     what Limits says. Chunk extensions and trailers of a few thousand bytes are within them.
-// Source:     RFC 9112 sections 2 to 7, RFC 9110 sections 5, 7 and 10.1.1, read line by line; it shares no code with the
-//             product. Where the RFC leaves a choice it is the strict one: one reading, or a refusal.
+// Source:     RFC 9112 sections 2 to 7, RFC 9110 sections 5, 7 and 10.1.1, read line by line; it shares no code with
+//             the product. Where the RFC leaves a choice it is the strict one: one reading, or a refusal.
 #pragma once
 
 #include <cstddef>

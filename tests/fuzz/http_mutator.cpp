@@ -1,5 +1,5 @@
-// libFuzzer's mutations for HTTP streams: half of them work on lines, as a person who looks for a hole would: one of a few
-// lines is put in, one is taken out, doubled or moved. The other half are libFuzzer's own, with the dictionary.
+// libFuzzer's mutations for HTTP streams: half of them work on lines, as a person who looks for a hole would: one of a
+// few lines is put in, one is taken out, doubled or moved. The other half are libFuzzer's own, with the dictionary.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -1,5 +1,5 @@
-// What nobody should notice of a stop or of a server at work: needless wakes, descriptors that an exec inherits, ends of
-// frontends on other threads.
+// What nobody should notice of a stop or of a server at work: needless wakes, descriptors that an exec inherits, ends
+// of frontends on other threads.
 #include <fcntl.h>
 #include <sys/stat.h>
 
