@@ -98,6 +98,15 @@ std::optional<std::string> Client::line() {
   }
 }
 
+std::optional<std::string> Client::bytes(std::size_t size) {
+  while (in_.size() < size) {
+    if (fd_ < 0 || !fill()) return std::nullopt;
+  }
+  std::string text = in_.substr(0, size);
+  in_.erase(0, size);
+  return text;
+}
+
 std::optional<std::string> Client::ask(std::string_view text) {
   if (!connected()) return std::nullopt;
   std::string all(text);

@@ -29,6 +29,10 @@ class Client {
   bool send(std::string_view text);
   // The next line without its end; nothing at the end of the stream: see end().
   std::optional<std::string> line();
+  // The next bytes, so many; nothing when the stream ends before.
+  std::optional<std::string> bytes(std::size_t size);
+  // What came and nobody took.
+  const std::string& unread() const { return in_; }
   // Sends the line, waits for the answer.
   std::optional<std::string> ask(std::string_view text);
   // Reads to the end of the stream.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "scenarios/faults.h"
+#include "scenarios/http.h"
 #include "scenarios/lifecycle.h"
 #include "scenarios/mutants_table.h"
 #include "scenarios/queue.h"
@@ -15,6 +16,7 @@ std::vector<Scenario> all_scenarios() {
   std::vector<Scenario> all = queue_scenarios();
   for (const ListenerStrategy strategy : {ListenerStrategy::kPerWorker, ListenerStrategy::kShared}) {
     for (Scenario& one : lifecycle_scenarios(strategy)) all.push_back(std::move(one));
+    for (Scenario& one : http_scenarios(strategy)) all.push_back(std::move(one));
     for (Scenario& one : storm_scenarios(strategy)) all.push_back(std::move(one));
     for (Scenario& one : chaos_scenarios(strategy)) all.push_back(std::move(one));
     all.push_back(fault_scenario(strategy));
