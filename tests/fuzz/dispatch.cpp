@@ -132,6 +132,7 @@ void Dispatch::modify(const Arguments& at) {
   if (fd < 0 || !is_free_or_ours(fd)) return;
   const Registration* found = models_[at.reactor].find(fd);
   if ((found == nullptr || found->exclusive) && !at.insists()) return;
+  if (models_[at.reactor].meets_stale_watch(fd)) return;
   const int expected = models_[at.reactor].modify(fd, at.interest());
   expect(expected, error_of([&] { reactor(at.reactor).modify(fd, at.interest()); }), "modify");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace flare::fuzz {
 
@@ -106,12 +107,18 @@ const Registration* ReactorModel::find_serial(unsigned serial) const {
   return nullptr;
 }
 
-ReactorModel::Watch* ReactorModel::watch_of(int fd) {
+const ReactorModel::Watch* ReactorModel::watch_of(int fd) const {
   const int file = files_->file_of(fd);
-  for (Watch& one : watches_) {
+  for (const Watch& one : watches_) {
     if (one.fd == fd && one.file == file) return &one;
   }
   return nullptr;
+}
+
+bool ReactorModel::meets_stale_watch(int fd) const {
+  const Registration* registration = find(fd);
+  const Watch* watch = watch_of(fd);
+  return registration != nullptr && watch != nullptr && watch->serial != registration->serial;
 }
 
 int ReactorModel::register_fd(unsigned serial, int fd, std::uint64_t token, int interest, bool exclusive) {
@@ -120,7 +127,7 @@ int ReactorModel::register_fd(unsigned serial, int fd, std::uint64_t token, int 
   if (files_->file_of(fd) < 0) return EBADF;
   if (watch_of(fd) != nullptr) return EEXIST;
   books_.push_back({serial, fd, token, interest, exclusive});
-  watches_.push_back({files_->file_of(fd), fd, serial, interest});
+  watches_.push_back({files_->file_of(fd), fd, serial, interest, exclusive});
   return 0;
 }
 
@@ -131,9 +138,9 @@ int ReactorModel::modify(int fd, int interest) {
   if (found->exclusive) return EINVAL;
   if (found->interest == interest) return 0;
   if (files_->file_of(fd) < 0) return EBADF;
-  Watch* watch = watch_of(fd);
+  const Watch* watch = watch_of(fd);
   if (watch == nullptr) return ENOENT;
-  watch->interest = interest;
+  watches_[static_cast<std::size_t>(watch - watches_.data())].interest = interest;
   books_[static_cast<std::size_t>(found - books_.data())].interest = interest;
   return 0;
 }
@@ -183,7 +190,13 @@ void ReactorModel::stale_fired() {
   }
   if (!again) return;
   fired_ = 0;
-  std::erase_if(watches_, [this](const Watch& one) { return is_stale(one) || is_detached(one); });
+  std::vector<Watch> rebuilt;
+  for (const Registration& one : books_) {
+    const Watch* watch = watch_of(one.fd);
+    if (watch == nullptr || watch->exclusive != one.exclusive) continue;
+    rebuilt.push_back({watch->file, one.fd, one.serial, one.interest, one.exclusive});
+  }
+  watches_ = std::move(rebuilt);
 }
 
 }  // namespace flare::fuzz

@@ -97,6 +97,10 @@ class ReactorModel {
   // The last number of file is gone, and with it all watches of it.
   void file_gone(int file);
 
+  // The number has come back, by a dup, to a file that a forgotten registration of the same number still watches. The
+  // system knows watches by number and file alone, so what a change of this one does is nobody's promise.
+  bool meets_stale_watch(int fd) const;
+
   const Registration* find(int fd) const;
   const Registration* find_serial(unsigned serial) const;
   const std::vector<Registration>& books() const { return books_; }
@@ -105,7 +109,7 @@ class ReactorModel {
   std::size_t ready_count() const;  // the wake too
   std::size_t stale_count() const;  // watches without a registration that may take a place in a batch
   // A poll with room for everything: each stale watch that is ready has fired. One that fired before, or one more than
-  // the Reactor remembers, rids it of all watches whose number does not lead to their file any more.
+  // the Reactor remembers, rids it of all watches but those that the numbers of its registrations lead to.
   void stale_fired();
 
  private:
@@ -114,10 +118,10 @@ class ReactorModel {
     int fd = -1;
     unsigned serial = 0;
     int interest = 0;
+    bool exclusive = false;
     bool fired = false;  // while stale
   };
-  Watch* watch_of(int fd);
-  bool is_detached(const Watch& watch) const { return files_->file_of(watch.fd) != watch.file; }
+  const Watch* watch_of(int fd) const;
   bool is_stale(const Watch& watch) const { return find_serial(watch.serial) == nullptr; }
   Said said(const Watch& watch) const { return files_->said(watch.file, watch.interest); }
 

@@ -173,7 +173,9 @@ bool Reactor::fired_before(std::uint64_t stale_key) {
 int Reactor::watched(const Registration& entry, std::uint64_t key) const {
   if (entry.fd == poller_.get()) return ENOENT;
   const int error = SystemKernel::poller_modify(poller_.get(), entry.fd, key, entry.interest).error;
-  return entry.exclusive && error == EINVAL ? 0 : error;  // what is exclusive is there, and refuses any change
+  // What is exclusive refuses any change, so the answer of the other kind is about a registration that was forgotten.
+  if (error == EINVAL) return entry.exclusive ? 0 : ENOENT;
+  return error == 0 && entry.exclusive ? ENOENT : error;
 }
 
 void Reactor::rebuild() {
