@@ -54,7 +54,11 @@ function(flare_test)
   endif()
   if("rapidcheck" IN_LIST T_LIBS)
     # RapidCheck's own 100 cases are too few; a sanitizer looks for other faults and is slower.
-    list(APPEND extra ENVIRONMENT RC_PARAMS=max_success=$<IF:$<BOOL:${FLARE_SANITIZE}>,500,5000>)
+    set(cases 5000)
+    if(FLARE_SANITIZE)
+      set(cases 500)
+    endif()
+    list(APPEND extra ENVIRONMENT RC_PARAMS=max_success=${cases})
   endif()
   gtest_discover_tests(${T_NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT} ${extra})
