@@ -159,10 +159,12 @@ TEST(HttpDeadline, TheTimeOfAHandlerIsNotTakenFromItsClient) {
     EXPECT_EQ(writing.step().interest, INTEREST_WRITE);
     EXPECT_EQ(kWrite, writing.until_deadline());
     if (!source) continue;
-    for (const int before = pieces; pieces == before;) {  // until the next piece was asked for
+    const int before = pieces;
+    EXPECT_TRUE(wait_until([&] {  // the next piece was asked for
       writing.read();
       writing.run();
-    }
+      return pieces > before;
+    }));
     EXPECT_EQ(kWrite, writing.until_deadline());
   }
 }
