@@ -19,7 +19,8 @@ budget_of() {  # STAGE: seconds; nothing where none is set
     lint) echo 120 ;;
     dev | asan) echo 540 ;;
     tsan) echo 420 ;;
-    sim) echo 480 ;;
+    sim | sim-tsan) echo 480 ;;
+    sim-asan) echo 600 ;;
   esac
 }
 

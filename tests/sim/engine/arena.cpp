@@ -8,6 +8,7 @@
 #include <new>
 
 #include "engine/sanitizers.h"
+#include "engine/tsan.h"
 
 namespace flare::sim::arena {
 
@@ -51,6 +52,7 @@ void map_memory() {
   void* mapped = ::mmap(wanted, kArenaSize, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (mapped == MAP_FAILED) std::abort();
   memory = static_cast<char*>(mapped);
+  tsan::heap(memory, kArenaSize);
 }
 
 bool is_ours(const void* piece) {
@@ -79,6 +81,7 @@ void* take(std::size_t size, std::size_t alignment = 16) {
     Header* header = free_lists[class_of(size)];
     free_lists[class_of(size)] = header->next;
     header->state = kLive;
+    tsan::allocated(header + 1, size);
     return header + 1;
   }
 #endif
@@ -90,6 +93,7 @@ void* take(std::size_t size, std::size_t alignment = 16) {
   __asan_unpoison_memory_region(header, sizeof(Header) + size);
 #endif
   *header = Header{static_cast<std::uint32_t>(size), alignment == 16 ? kLive : kAligned, nullptr};
+  if (size != 0) tsan::allocated(header + 1, size);
   return header + 1;
 }
 
@@ -107,6 +111,7 @@ void give_back(void* piece) {
   __asan_poison_memory_region(piece, header->size);
 #else
   std::memset(piece, kFreedByte, header->size < kMarked ? header->size : kMarked);
+  tsan::forgotten(piece, header->size);
   if (reusable && class_of(header->size) < kClasses) {
     header->next = free_lists[class_of(header->size)];
     free_lists[class_of(header->size)] = header;
@@ -120,6 +125,7 @@ void reset() {
 #ifdef FLARE_SIM_ASAN
   if (memory != nullptr) __asan_poison_memory_region(memory, used);
 #endif
+  tsan::forgotten(memory, used);
   used = 0;
   count = {};
   fail_countdown = 0;

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/tsan.h"
+
 namespace flare::sim {
 
 struct ArenaCounts {
@@ -49,6 +51,7 @@ class HostScope {
   HostScope& operator=(const HostScope&) = delete;
 
  private:
+  [[no_unique_address]] tsan::Engine engine_;
   bool before_;
 };
 

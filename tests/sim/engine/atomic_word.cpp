@@ -3,6 +3,7 @@
 #include <array>
 
 #include "engine/arena.h"
+#include "engine/tsan.h"
 
 namespace flare::sim {
 
@@ -77,6 +78,12 @@ std::uint32_t oldest_visible(StoreHistory& history, const VectorClock& clock, bo
   return oldest;
 }
 
+void acquire(const AtomicWord& word, std::memory_order order) {
+  if (!acquires(order)) return;
+  Schedule::current()->clock().join(word.published);
+  tsan::acquire(&word);
+}
+
 void see(StoreHistory& history, std::uint32_t sequence, std::memory_order order) {
   Schedule& schedule = *Schedule::current();
   const int thread = schedule.thread();
@@ -122,7 +129,10 @@ void remember_store(AtomicWord& word, std::memory_order order) {
 void publish(AtomicWord& word, std::memory_order order, bool continues) {
   Schedule& schedule = *Schedule::current();
   if (!continues) word.published.clear();
-  if (releases(order)) word.published.join(schedule.clock());
+  if (releases(order)) {
+    word.published.join(schedule.clock());
+    continues ? tsan::release(&word) : tsan::release_store(&word);
+  }
   if (schedule.options().weak_memory) remember_store(word, order);
   schedule.clock().tick(schedule.thread());
 }
@@ -136,8 +146,8 @@ std::uint64_t load(const AtomicWord& word, std::memory_order order) {
   std::uint64_t bits = word.bits;
   if (schedule->options().weak_memory) {
     bits = load_stale(word, order);
-  } else if (acquires(order)) {
-    schedule->clock().join(word.published);
+  } else {
+    acquire(word, order);
   }
   schedule->note("load", word.object.id, static_cast<std::int64_t>(bits));
   return bits;
@@ -166,7 +176,7 @@ std::uint64_t read_modify_write(AtomicWord& word, Combine combine, std::uint64_t
   enter(word, true, "read-modify-write");
   const std::uint64_t newest = word.bits;
   if (schedule->options().weak_memory) static_cast<void>(history_of(word));
-  if (acquires(order)) schedule->clock().join(word.published);
+  acquire(word, order);
   word.bits = combine(newest, operand);
   publish(word, order, true);
   schedule->note("read-modify-write", word.object.id, static_cast<std::int64_t>(word.bits));
@@ -190,7 +200,7 @@ bool compare_exchange(AtomicWord& word, std::uint64_t& expected, std::uint64_t d
   StoreHistory* history = stale ? &history_of(word) : nullptr;
   const std::uint32_t seen = stale ? choose_failing_store(word, expected, failure) : 0;
   if (word.bits == expected && !spurious && (!stale || seen == history->newest)) {
-    if (acquires(success)) schedule->clock().join(word.published);
+    acquire(word, success);
     word.bits = desired;
     publish(word, success, true);
     schedule->note("compare-exchange", word.object.id, static_cast<std::int64_t>(desired));
@@ -201,7 +211,7 @@ bool compare_exchange(AtomicWord& word, std::uint64_t& expected, std::uint64_t d
     expected = history->at(seen).bits;
   } else {
     expected = word.bits;
-    if (acquires(failure)) schedule->clock().join(word.published);
+    acquire(word, failure);
   }
   schedule->note("compare-exchange fails", word.object.id, static_cast<std::int64_t>(expected));
   return false;

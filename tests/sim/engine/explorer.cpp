@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "engine/arena.h"
 #include "engine/crash_trap.h"
+#include "engine/sanitizers.h"
 
 namespace flare::sim {
 
@@ -12,6 +14,18 @@ namespace {
 
 void misused(const char* what) {
   if (Schedule::current() != nullptr) Schedule::current()->fail("memory", what);
+}
+
+// While a process never had a second thread, libstdc++ counts the holders of a std::shared_ptr with plain writes. To
+// the thread sanitizer, that would be a race of model threads.
+void have_had_a_thread() {
+#ifdef FLARE_SIM_TSAN
+  static const bool done = [] {
+    std::thread([] {}).join();
+    return true;
+  }();
+  static_cast<void>(done);
+#endif
 }
 
 void count(Exploration& all, const Verdict& one) {
@@ -32,6 +46,7 @@ void count(Exploration& all, const Verdict& one) {
 
 Verdict Explorer::execute(ChoiceSource& source, const ScheduleOptions& options) {
   trap_crashes();
+  have_had_a_thread();
   arena::on_misuse = misused;
   settings() = scenario_.settings;
   active_mutant = scenario_.settings.mutant;

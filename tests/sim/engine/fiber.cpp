@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/tsan.h"
+
 namespace flare::sim {
 
 namespace {
@@ -44,6 +46,7 @@ void Fiber::prepare(Body body, void* argument) {
   finished_ = false;
   exceptions_ = {};
   inside_ = boost::context::detail::make_fcontext(stack_ + kStackSize, kStackSize, entry);
+  tsan::allocated(stack_, kStackSize);
 #ifdef FLARE_SIM_TSAN
   tsan_ = __tsan_create_fiber(0);
 #endif
@@ -83,6 +86,7 @@ void Fiber::resume() {
 }
 
 void Fiber::suspend() {
+  tsan::Engine::end_all();
 #ifdef FLARE_SIM_TSAN
   __tsan_switch_to_fiber(tsan_host_, __tsan_switch_to_fiber_no_sync);
 #endif
@@ -96,11 +100,20 @@ void Fiber::suspend() {
 #endif
 }
 
+void Fiber::end_before_host() {
+#ifdef FLARE_SIM_TSAN
+  void* host = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(tsan_, __tsan_switch_to_fiber_no_sync);
+  __tsan_switch_to_fiber(host, 0);  // of the sanitizer's two contexts only: nothing runs in between
+#endif
+}
+
 void Fiber::discard() {
   if (stack_ == nullptr) return;
 #ifdef FLARE_SIM_TSAN
   __tsan_destroy_fiber(tsan_);
 #endif
+  tsan::forgotten(stack_, kStackSize);
 #ifdef FLARE_SIM_ASAN
   __asan_unpoison_memory_region(stack_, kStackSize);
 #endif

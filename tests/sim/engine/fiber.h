@@ -28,6 +28,8 @@ class Fiber {
   // The running fiber only: back to the host.
   void suspend();
   bool is_finished() const { return finished_; }
+  // The thread sanitizer's host has seen all that the fiber did, also where it is left in the middle. Host only.
+  void end_before_host();
   // Gives the stack back. Host only.
   void discard();
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "engine/arena.h"
-#include "engine/sanitizers.h"
 #include "engine/settings.h"
+#include "engine/tsan.h"
 
 namespace flare::sim {
 
@@ -15,16 +15,12 @@ void ModelMutex::take() {
   owner_ = schedule.thread();
   schedule.touch(object_, true, "lock");
   schedule.clock().join(published_);
-#ifdef FLARE_SIM_TSAN
-  __tsan_acquire(this);
-#endif
+  tsan::acquire(this);
 }
 
 void ModelMutex::release() {
   Schedule& schedule = *Schedule::current();
-#ifdef FLARE_SIM_TSAN
-  __tsan_release(this);
-#endif
+  tsan::release(this);
   owner_ = -1;
   schedule.touch(object_, true, "unlock");
   published_.join(schedule.clock());

@@ -1,14 +1,22 @@
 // Orders that are not locks: reference counts, and plain fields that must be ordered by something else.
 #include "engine/schedule.h"
+#include "engine/tsan.h"
 
 namespace flare::sim {
 
-void release_and_acquire(VectorClock& published) {
-  Schedule* schedule = Schedule::current();
-  if (schedule == nullptr) return;
-  published.join(schedule->clock());
-  schedule->clock().join(published);
-  schedule->clock().tick(schedule->thread());
+void HolderCount::join() {
+  ++holders_;
+}
+
+bool HolderCount::leave() {
+  if (Schedule* schedule = Schedule::current()) {
+    published_.join(schedule->clock());
+    schedule->clock().join(published_);
+    schedule->clock().tick(schedule->thread());
+    tsan::release(this);
+    tsan::acquire(this);
+  }
+  return --holders_ == 0;
 }
 
 void RaceWatch::read() {

@@ -4,7 +4,7 @@
 
 #include "engine/arena.h"
 #include "engine/mix.h"
-#include "engine/sanitizers.h"
+#include "engine/tsan.h"
 
 namespace flare::sim {
 
@@ -60,6 +60,7 @@ Verdict Schedule::run(ChoiceSource& source, const ScheduleOptions& options, Lear
     arena::taking = false;
   }
   current_ = nullptr;
+  for (int i = 0; i < threads_; ++i) slots_[static_cast<std::size_t>(i)].fiber.end_before_host();
   verdict_.hash = hash_;
   verdict_.steps = steps_;
   verdict_.points = points_;
@@ -95,9 +96,7 @@ int Schedule::spawn(std::unique_ptr<std::function<void()>> body, Name name) {
   clock().tick(running_);
   one.history = mix(one.history, slot(running_).history);
   touch_value(static_cast<std::uint64_t>(child));
-#ifdef FLARE_SIM_TSAN
-  __tsan_release(&one);
-#endif
+  tsan::release(&one);
   note("thread start", child, 0);
   return child;
 }
@@ -111,18 +110,14 @@ void Schedule::thread_main(void* argument) {
   auto& self = *static_cast<Schedule*>(argument);
   const int id = self.running_;
   Slot& one = self.slots_[static_cast<std::size_t>(id)];
-#ifdef FLARE_SIM_TSAN
-  __tsan_acquire(&one);
-#endif
+  tsan::acquire(&one);
   if (one.borrowed != nullptr) {
     (*one.borrowed)();
   } else {
     (*one.body)();
     one.body.reset();
   }
-#ifdef FLARE_SIM_TSAN
-  __tsan_release(&one);
-#endif
+  tsan::release(&one);
   self.note("thread end", id, 0);
   one.clock.tick(id);
   one.state = State::kFinished;
@@ -148,9 +143,7 @@ void Schedule::join(int thread) {
       &target);
   clock().join(slot(thread).clock);
   touch_value(slot(thread).history);
-#ifdef FLARE_SIM_TSAN
-  __tsan_acquire(&slots_[static_cast<std::size_t>(thread)]);
-#endif
+  tsan::acquire(&slot(thread));
   note("thread join", thread, 0);
 }
 

@@ -166,6 +166,7 @@ class Schedule {
   static void thread_main(void* argument);
   void prepare(int thread, Name name);
   void identify(SharedObject& object);
+  static bool is_ready(Ready ready, void* argument);
   bool is_enabled(const Slot& one) const;
   int others_enabled(std::array<int, kMaxThreads>& threads) const;
   bool is_point(const SharedObject& object) const {
@@ -176,6 +177,7 @@ class Schedule {
   void switch_to(int thread);
   std::uint32_t choose_thread(ChoiceKind kind, Name what, const int* threads, std::uint32_t count);
   void record(Choice choice);
+  bool is_known(const Choice& choice);
   std::uint32_t ask(const Choice& choice, const int* threads);
   std::uint64_t signature(const Choice& choice) const;
   std::string describe_deadlock() const;
@@ -207,8 +209,17 @@ class ProductScope {
   ProductScope& operator=(const ProductScope&) = delete;
 };
 
-// A reference count's release: publishes what the running thread did, and learns what the others published.
-void release_and_acquire(VectorClock& published);
+// How many hold a counted pointer's object. Threads of a schedule run one at a time, so it needs no atomic.
+class HolderCount {
+ public:
+  void join();
+  // Publishes what the running thread did, and learns what the others published. True: it was the last one.
+  bool leave();
+
+ private:
+  long holders_ = 1;
+  VectorClock published_;
+};
 
 // Finds two uses of one plain field, one of them a write, that nothing orders.
 class RaceWatch {

@@ -2,6 +2,7 @@
 #include "engine/arena.h"
 #include "engine/mix.h"
 #include "engine/schedule.h"
+#include "engine/tsan.h"
 
 namespace flare::sim {
 
@@ -86,9 +87,15 @@ void Schedule::always_point(Name call) {
   preempt(call);
 }
 
+// Whether another thread's condition holds is asked by whoever runs: it orders nothing and is not the product's access.
+bool Schedule::is_ready(Ready ready, void* argument) {
+  const tsan::Engine engine;
+  return ready(argument);
+}
+
 bool Schedule::is_enabled(const Slot& one) const {
   if (one.state == State::kRunnable) return true;
-  return one.state == State::kBlocked && (one.ready(one.argument) || now_ >= one.deadline);
+  return one.state == State::kBlocked && (is_ready(one.ready, one.argument) || now_ >= one.deadline);
 }
 
 // In the order of their numbers, from the one after the running thread.
@@ -109,13 +116,18 @@ std::uint32_t Schedule::choose_thread(ChoiceKind kind, Name what, const int* thr
   return choice.taken;
 }
 
-std::uint32_t Schedule::ask(const Choice& choice, const int* threads) {
+bool Schedule::is_known(const Choice& choice) {
   const HostScope host;
-  if (source_->remembers_states() && !source_->visit(signature(choice))) {
+  return !source_->visit(signature(choice));
+}
+
+std::uint32_t Schedule::ask(const Choice& choice, const int* threads) {
+  if (source_->remembers_states() && is_known(choice)) {
     verdict_.pruned = true;
     over_ = true;
     slots_[static_cast<std::size_t>(running_)].fiber.suspend();
   }
+  const HostScope host;
   return threads != nullptr && source_->has_priorities() ? source_->take_thread(choice, threads)
                                                          : source_->take(choice);
 }
@@ -179,7 +191,7 @@ void Schedule::leave(ChoiceKind kind, Name what) {
 
 bool Schedule::block(Name what, Ready ready, void* argument, SimTime deadline) {
   Slot& self = slots_[static_cast<std::size_t>(running_)];
-  while (!ready(argument)) {
+  while (!is_ready(ready, argument)) {
     if (now_ >= deadline) return false;
     step();
     self.state = State::kBlocked;

@@ -20,14 +20,14 @@ class Shared {
   explicit Shared(T* object) {
     if (object == nullptr) return;
     try {
-      block_ = new Block{object, 1, {}, [](T* one) { delete one; }};
+      block_ = new Block{object, {}, [](T* one) { delete one; }};
     } catch (...) {
       delete object;
       throw;
     }
   }
   Shared(const Shared& other) : block_(other.block_) {
-    if (block_ != nullptr) ++block_->count;
+    if (block_ != nullptr) block_->holders.join();
   }
   Shared(Shared&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
   Shared& operator=(const Shared& other) {
@@ -53,8 +53,7 @@ class Shared {
  private:
   struct Block {
     T* object;
-    long count;
-    sim::VectorClock published;
+    sim::HolderCount holders;
     void (*destroy)(T*);  // where T was made it is a complete type
   };
 
@@ -69,8 +68,7 @@ class Shared {
   void release() {
     Block* block = std::exchange(block_, nullptr);
     if (block == nullptr) return;
-    sim::release_and_acquire(block->published);
-    if (--block->count > 0) return;
+    if (!block->holders.leave()) return;
     block->destroy(block->object);
     delete block;
   }

@@ -4,6 +4,7 @@
 
 #include "engine/arena.h"
 #include "engine/settings.h"
+#include "engine/tsan.h"
 
 namespace flare::sim {
 
@@ -139,12 +140,16 @@ void World::closed() {
 
 void World::publish(int fd) {
   Schedule& schedule = *Schedule::current();
-  record(kServer, fd).published.join(schedule.clock());
+  Record& one = record(kServer, fd);
+  one.published.join(schedule.clock());
+  tsan::release(&one);
   schedule.clock().tick(schedule.thread());
 }
 
 void World::observe(int fd) {
-  Schedule::current()->clock().join(record(kServer, fd).published);
+  const Record& one = record(kServer, fd);
+  Schedule::current()->clock().join(one.published);
+  tsan::acquire(&one);
 }
 
 void World::enter_outside(int fd, Name call) {

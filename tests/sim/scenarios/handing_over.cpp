@@ -90,7 +90,7 @@ Scenario asked_as_it_falls_asleep() {
 namespace {
 
 struct Spy {
-  WorkerHandoffPool* pool = nullptr;
+  Atomic<WorkerHandoffPool*> pool{nullptr};
 };
 
 // The line protocol, and a look at the pool from outside.
@@ -99,7 +99,7 @@ class SpiedFrontend {
   explicit SpiedFrontend(std::shared_ptr<Spy> spy) : spy_(std::move(spy)), line_(echo()) {}
   bool requires_per_worker_listener() const { return false; }
   void run_worker(WorkerContext& context) {
-    spy_->pool = &context.pool();
+    spy_->pool.store(&context.pool());
     line_.run_worker(context);
   }
 
@@ -133,10 +133,10 @@ Scenario loads_at_rest() {
       require_answer(first);
       require_answer(second);
       settle();
-      require_loads(*spy->pool, server.stats(), 2);
+      require_loads(*spy->pool.load(), server.stats(), 2);
     }
     settle();
-    require_loads(*spy->pool, server.stats(), 0);
+    require_loads(*spy->pool.load(), server.stats(), 0);
     require_sound(server.drain(1000));
   });
 }

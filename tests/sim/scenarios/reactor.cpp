@@ -90,7 +90,7 @@ Scenario reactor_exclusive() {
   return reactor_scenario("exclusive", [] {
     ListenerOptions options;
     const Shared<Listener> listener = bind_shared(SocketAddress::loopback_v4(), options);
-    int woken = 0;
+    Atomic<int> woken{0};
     {
       std::array<Shared<Waker>, 2> wakers = {share<Waker>(), share<Waker>()};
       std::vector<std::unique_ptr<Actor>> watchers;
@@ -104,7 +104,7 @@ Scenario reactor_exclusive() {
             reactor.poll(-1, events);
             for (const Event& event : events) over = over || event.is_wakeup();
             if (over || events.empty()) continue;
-            ++woken;
+            woken.fetch_add(1);
             reactor.unregister(listener->fd());
           }
           if (reactor.is_registered(listener->fd())) reactor.unregister(listener->fd());
@@ -113,10 +113,10 @@ Scenario reactor_exclusive() {
       settle();
       const Client client(listener->address());
       settle();
-      require(woken == 1, "herd", "one client did not wake exactly one");
+      require(woken.load() == 1, "herd", "one client did not wake exactly one");
       for (const Shared<Waker>& waker : wakers) waker->wake();
     }
-    require(woken == 1, "herd", "one client woke several");
+    require(woken.load() == 1, "herd", "one client woke several");
   });
 }
 

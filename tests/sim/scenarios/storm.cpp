@@ -92,10 +92,10 @@ Scenario bystander(const Setup& setup) {
   return server_scenario("storm." + strategy_text(setup.strategy) + ".bystander", setup, [setup] {
     LineServer server = start_server(setup);
     const SocketAddress address = server.addresses().front();
-    bool over = false;
+    Atomic<bool> over{false};
     {
       Actor other("bystander", [&over] {
-        while (!over) {
+        while (!over.load()) {
           const Result<int> fd = SystemKernel::socket_stream(AF_INET);
           Schedule::current()->yield();
           if (fd.ok()) static_cast<void>(SystemKernel::close(fd.value()));
@@ -104,7 +104,7 @@ Scenario bystander(const Setup& setup) {
       Actor client("client", [address] { static_cast<void>(live(address)); });
       end_server(server);
       client.join();
-      over = true;
+      over.store(true);
     }
   });
 }
