@@ -6,7 +6,7 @@ namespace flare::sim {
 
 namespace {
 
-std::int64_t sum(const std::vector<ShutdownReport>& reports, std::int64_t ShutdownReport::*field) {
+std::int64_t sum(const std::vector<ShutdownReport>& reports, std::int64_t ShutdownReport::* field) {
   std::int64_t all = 0;
   for (const ShutdownReport& one : reports) all += one.*field;
   return all;
@@ -60,7 +60,8 @@ void require_last(Client& client, std::string_view asked) {
   require(one->last, "answer", "the last answer of a drain does not say so");
 }
 
-// Both, if the first one's handler ran before the drain began, for they were sent in one piece; else at least the first.
+// Both, if the first one's handler ran before the drain began, for they were sent in one piece;
+// else at least the first.
 std::int64_t require_pair(Client& client) {
   std::string text = rest_of(client);
   const std::optional<Answer> one = take_answer(text, "GET /1 ");
