@@ -66,6 +66,7 @@ TEST_P(SchedulerCrash, ClientsOfItsListenerAndQueueAreServedByPeers) {
       EXPECT_EQ(scheduler.stats()[1].error, "the disk of worker 1 is on fire");
       EXPECT_TRUE(wait_until([&] { return lines.has("worker 1 crashed: the disk of worker 1 is on fire"); }));
       EXPECT_TRUE(scheduler.is_running());
+      ASSERT_TRUE(ledger.await_threads_more(3 - 1));
       for (int i = 0; i < 30; ++i) EXPECT_TRUE(LineClient(scheduler.addresses().front()).ask("x"));
       const auto reports = scheduler.drain(10000);
       expect_sound(reports);

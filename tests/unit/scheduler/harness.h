@@ -100,6 +100,11 @@ class Ledger {
     }
     return failure;
   }
+  // True as soon as there are count threads more than there were. A crash is known before its worker has given its
+  // listener up: only when its thread is over do new clients reach none but its peers.
+  bool await_threads_more(int count) const {
+    return wait_until([&] { return threads() == threads_ + static_cast<std::size_t>(count); });
+  }
   static std::size_t threads() { return folder_entries("/proc/self/task").size(); }
 
  private:

@@ -81,6 +81,7 @@ TEST_P(SchedulerStartFaults, AWorkerThatCannotOpenItsPollerIsACrashAndTheOthersS
       const Lines lines;
       auto scheduler = start_any(echo(), kWorkers, with(GetParam(), &lines));
       ASSERT_TRUE(wait_until([&] { return scheduler.crashed_worker_count() == 1; }));
+      ASSERT_TRUE(ledger.await_threads_more(kWorkers - 1));
       EXPECT_TRUE(scheduler.is_running());
       std::string text;
       for (const WorkerSnapshot& one : scheduler.stats()) text += one.error;
