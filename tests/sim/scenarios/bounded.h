@@ -65,8 +65,10 @@ inline void explore_within(const Bound& bound) {
   if (budget.faults == 0) {  // a start that fails at its first call is short
     EXPECT_GE(all.fewest_steps, std::max(calls, 60L)) << "a schedule has fewer steps than a production run has calls";
   }
+  // Fewer preemptions, as under a sanitizer, may not lead there.
+  const bool all_seen = all.complete && budget.preemptions >= bound.preemptions;
   for (const Sighting& one : scenario->about) {
-    EXPECT_TRUE(*one.times > 0 || !all.complete) << "never seen: " << one.what;
+    EXPECT_TRUE(*one.times > 0 || !all_seen) << "never seen: " << one.what;
   }
   if (budget.preemptions == bound.preemptions && seconds == 0) {
     EXPECT_EQ(all.schedules, bound.schedules);
