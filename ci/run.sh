@@ -96,8 +96,11 @@ for stage in "$@"; do
   start=$SECONDS
   run_stage "$stage" </dev/null
   status=$?
-  # A ctest that was killed leaves cmake with 0, and no report.
-  [ -f "build/$stage/junit.xml" ] || status=1
+  # A ctest that was killed leaves cmake with 0, and no report. These three have none.
+  case $stage in
+    mutants | repeats | workflows) ;;
+    *) [ -f "build/$stage/junit.xml" ] || status=1 ;;
+  esac
   seconds=$((SECONDS - start)) budget=$(budget_of "$stage")
   read -r stage_passed stage_failed < <(counts_of "$stage" "$status")
   passed=$((passed + stage_passed)) failed=$((failed + stage_failed))
