@@ -18,7 +18,7 @@ packages_of() {  # TASK: the packages it needs, one line
     sim-asan | sim-tsan | fuzz) echo "$build $tests $clang libboost-context-dev" ;;
     mutants) echo "$build $tests $clang libboost-context-dev git python3" ;;
     repeats) echo "$build $tests" ;;
-    workflows) echo "nodejs npm" ;;
+    workflows) command -v npm >/dev/null || echo "nodejs npm" ;;  # or those of another source
     *) echo "setup: no such task: '$1'" >&2; return 2 ;;
   esac
 }
