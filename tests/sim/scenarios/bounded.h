@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <ostream>
 #include <string>
 
 #include "scenarios/registry.h"
@@ -16,8 +17,8 @@
 namespace flare::sim {
 
 // The number of schedules is part of the test: another one means that the product takes other steps, and its change
-// says why. FLARE_SIM_PREEMPTIONS raises the bound, then no number is expected; with FLARE_SIM_SECONDS as the most that
-// one scenario may take, not even that all were explored.
+// says why. FLARE_SIM_PREEMPTIONS sets another bound, then no number is expected; with FLARE_SIM_SECONDS as the most
+// that one scenario may take, not even that all were explored.
 struct Bound {
   const char* scenario;
   int preemptions;
@@ -26,6 +27,10 @@ struct Bound {
   int waiters = 1 << 30;   // picks of the kernel that are not its usual one
   int switches = 1 << 30;  // followers of a thread that cannot go on, other than the next one
 };
+
+inline void PrintTo(const Bound& bound, std::ostream* out) {
+  *out << bound.scenario;
+}
 
 inline Exploration explore(Explorer& explorer, const Budget& budget, const ExplorerLimits& limits) {
   const std::clock_t start = std::clock();  // of this process alone: the machine may be busy with others
