@@ -5,6 +5,7 @@
 #include "flare/base/network_error.h"
 #include "scenarios/asking.h"
 #include "scenarios/lifecycle.h"
+#include "scenarios/stopping.h"
 
 namespace flare::sim {
 
@@ -115,22 +116,13 @@ Scenario handed_over_and_served(const Setup& setup) {
   return scenario;
 }
 
-// One client has asked half, so its worker still accepts when the other one, at the end of the grace, closes its queue.
-// Just then a second client comes and may be handed over.
+// Just when one worker closes its queue a client comes to the other, and may be handed over.
 Scenario push_meets_close(const Setup& setup) {
   const Sighting taken{"taken out of the closing queue"};
   const Sighting refused{"refused by the closed queue"};
   Scenario scenario = server_scenario("push-meets-close", setup, [setup, taken, refused] {
     LineServer server = start_server(setup);
-    const SocketAddress address = server.addresses().front();
-    Client half = asking(address, "ha");
-    settle();
-    Actor late("late", [address] {
-      wait_for(50 * kMillisecond);
-      Client client(address);
-      static_cast<void>(may_be_served(client));
-    });
-    require_sound(server.drain(200));
+    drain_with_late_client(server);
     *taken.times += sum_of(server, &WorkerSnapshot::received);
     *refused.times += sum_of(server, &WorkerSnapshot::refused);
   });

@@ -1,7 +1,7 @@
 #include "scenarios/stopping.h"
 
 #include "flare/base/network_error.h"
-#include "scenarios/waiting.h"
+#include "scenarios/asking.h"
 
 namespace flare::sim {
 
@@ -15,19 +15,23 @@ Scenario drain_of_an_idle_server() {
   });
 }
 
+// Who has asked half keeps its worker accepting while the other one, at the end of the grace, closes its queue.
+void drain_with_late_client(LineServer& server) {
+  const SocketAddress address = server.addresses().front();
+  Client half = asking(address, "ha");
+  settle();
+  Actor late("late", [address] {
+    wait_for(50 * kMillisecond);
+    Client client(address);
+    static_cast<void>(may_be_served(client));
+  });
+  require_sound(server.drain(200));
+}
+
 Scenario late_client_in_drain() {
   return server_scenario("stop.late-client", {}, [] {
     LineServer server = start_server({});
-    const SocketAddress address = server.addresses().front();
-    Client half(address);
-    require(half.connected() && half.send("ha"), "service", "no connection");
-    settle();
-    Actor late("late", [address] {
-      wait_for(50 * kMillisecond);
-      Client client(address);
-      static_cast<void>(may_be_served(client));
-    });
-    require_sound(server.drain(200));
+    drain_with_late_client(server);
   });
 }
 

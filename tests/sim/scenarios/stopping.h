@@ -7,7 +7,9 @@ namespace flare::sim {
 
 // A server without clients has drained when the grace is over.
 Scenario drain_of_an_idle_server();
-// A client comes to a worker that still accepts, when its peer just stops to.
+// A client comes to a worker that still accepts, when its peer just stops to: the body of late_client_in_drain, and of
+// who counts what came of it.
+void drain_with_late_client(LineServer& server);
 Scenario late_client_in_drain();
 // A drain without time waits for a handler that ends later.
 Scenario drain_zero_awaits_handler();

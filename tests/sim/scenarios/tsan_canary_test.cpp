@@ -49,17 +49,20 @@ TEST(SimTsanCanary, TwoWritesThatNothingOrders) {
   });
 }
 
-TEST(SimTsanCanary, AWriteBehindARelaxedFlag) {
-  require_race([] {
-    int plain = 0;
-    Atomic<bool> written{false};
-    Actor other("other", [&] {
-      plain = 1;
-      written.store(true, std::memory_order_relaxed);
-    });
-    while (!written.load(std::memory_order_acquire)) yield_thread();
-    plain = 2;
+// The other thread's write is known by a flag that it stores with order.
+void write_behind_flag(std::memory_order order) {
+  int plain = 0;
+  Atomic<bool> written{false};
+  Actor other("other", [&] {
+    plain = 1;
+    written.store(true, order);
   });
+  while (!written.load(std::memory_order_acquire)) yield_thread();
+  plain = 2;
+}
+
+TEST(SimTsanCanary, AWriteBehindARelaxedFlag) {
+  require_race([] { write_behind_flag(std::memory_order_relaxed); });
 }
 
 // The other one comes first in this schedule, but nothing says so.
@@ -87,16 +90,7 @@ TEST(SimTsanCanary, NoRaceWhereTheModelOrders) {
     other.join();
     ++plain;
   });
-  explore([] {
-    int plain = 0;
-    Atomic<bool> written{false};
-    Actor other("other", [&] {
-      plain = 1;
-      written.store(true, std::memory_order_release);
-    });
-    while (!written.load(std::memory_order_acquire)) yield_thread();
-    plain = 2;
-  });
+  explore([] { write_behind_flag(std::memory_order_release); });
 }
 
 TEST(SimTsanCanary, NoRaceBehindAWakeOrTheLastHolder) {
