@@ -177,10 +177,10 @@ Step HttpConnection::after_send(const Wire& wire) {
 
 // A body by callback: one piece at a time, the next one when the socket took the last.
 Step HttpConnection::pump(const Wire& wire) {
+  const Duration before = protocol_.handler_time();
   for (int pulls = 0; pulls < http_limits::kPullsPerTurn; ++pulls) {
     std::string& out = protocol_.out();
     out.clear();
-    const Duration before = protocol_.handler_time();
     bool more = false;
     try {
       const HttpProtocol::HandlerScope timed(protocol_);

@@ -169,6 +169,25 @@ TEST(HttpDeadline, TheTimeOfAHandlerIsNotTakenFromItsClient) {
   }
 }
 
+// field-bugs A19
+// proves: C-HTTP-07
+TEST(HttpDeadline, TheTimeOfEveryPieceOfATurnCounts) {
+  HttpHandler handler = [](const HttpRequest&) {
+    HttpResponse response;
+    response.source = [left = 4](char* to, std::size_t) mutable -> std::size_t {
+      const MonoTime over = SystemKernel::now() + milliseconds(5);
+      wait_until([&] { return SystemKernel::now() >= over; });
+      if (--left == 0) return 0;
+      *to = 'x';
+      return 1;
+    };
+    return response;
+  };
+  HttpDriver driver(handler, config());
+  driver.exchange(kGet);
+  EXPECT_EQ(kIdle, driver.until_deadline());
+}
+
 TEST(HttpDeadline, BytesThatAreThereCountEvenWhenTheWorkerIsLate) {
   HttpDriver driver(ok(), config());
   driver.send(kGet);
