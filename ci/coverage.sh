@@ -1,17 +1,15 @@
-# coverage.sh: lines of runtime/ that the tests of the preset coverage executed. Sourced by run.sh.
+# coverage.sh: lines and branches of runtime/ that the tests of the preset coverage executed: unit tests, and the
+# simulation, which compiles the same sources a second time. Sourced by run.sh, after the preset's workflow.
+
+clear_counts() {  # those of an earlier run would count too
+  find build/coverage -name '*.gcda' -delete 2>/dev/null
+}
 
 report_coverage() {
-  local objects
-  mapfile -t objects < <(find build/coverage/runtime -name '*.gcda' | sort)
-  [ "${#objects[@]}" -gt 0 ] || { echo "coverage: no counts under build/coverage/runtime" >&2; return 1; }
-  gcov -n "${objects[@]}" 2>/dev/null | awk '
-    /^File / { file = $2; gsub(/\047/, "", file) }
-    /^Lines executed:/ && file ~ /runtime\/flare\/.*\.cpp$/ {
-      text = $2; sub(/executed:/, "", text); sub(/%/, "", text)
-      lines = $NF; hit = lines * text / 100
-      sub(/.*runtime\//, "", file); printf "%6.1f %% of %4d  %s\n", text, lines, file
-      total += lines; all += hit
-    }
-    { if (/^Lines executed:/) file = "" }
-    END { if (total) printf "%6.1f %% of %4d  all of runtime\n", 100 * all / total, total }'
+  local json=build/coverage/coverage.json
+  # Branches that only an exception takes, and those that the compiler knows nobody takes, say nothing about the tests.
+  gcovr --root . --object-directory build/coverage --filter 'runtime/flare/' -j 2 \
+    --exclude-throw-branches --exclude-unreachable-branches --json "$json" build/coverage >build/coverage/gcovr.log 2>&1 ||
+    { tail -20 build/coverage/gcovr.log >&2; return 1; }
+  python3 tests/coverage/report.py "$json" || return 42
 }

@@ -31,11 +31,14 @@ if(FLARE_COVERAGE)
   add_link_options(--coverage)
 endif()
 
-# flare_test(NAME name LABEL label SOURCES files... [LIBS libs...] [TIMEOUT seconds] [WRAP symbols...] [SERIAL])
+# flare_test(NAME name LABEL label SOURCES files... [LIBS libs...] [TIMEOUT seconds] [WRAP symbols...]
+#            [PROPERTIES filter] [ONE_CPU] [SERIAL])
 # One GoogleTest program; its cases become CTest tests with one label.
 # WRAP: system calls that the program replaces at link time (--wrap), for fault injection.
+# PROPERTIES: a GoogleTest filter; these cases are labelled property instead. A test has one label: gtest_discover_tests
+# keeps the first of several. ONE_CPU: each case once more, as one-cpu/CASE, with FLARE_STRESS_CPUS=1.
 function(flare_test)
-  cmake_parse_arguments(T "SERIAL" "NAME;LABEL;TIMEOUT" "SOURCES;LIBS;WRAP" ${ARGN})
+  cmake_parse_arguments(T "SERIAL;ONE_CPU" "NAME;LABEL;TIMEOUT;PROPERTIES" "SOURCES;LIBS;WRAP" ${ARGN})
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 60)
   endif()
@@ -61,6 +64,16 @@ function(flare_test)
     endif()
     list(APPEND extra ENVIRONMENT RC_PARAMS=max_success=${cases})
   endif()
-  gtest_discover_tests(${T_NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT} ${extra})
+  set(discover DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+  set(filter "")
+  if(T_PROPERTIES)
+    gtest_discover_tests(${T_NAME} ${discover} TEST_FILTER ${T_PROPERTIES} TEST_LIST ${T_NAME}_PROPERTIES
+      PROPERTIES LABELS property TIMEOUT ${T_TIMEOUT} ${extra})
+    set(filter TEST_FILTER "-${T_PROPERTIES}")
+  endif()
+  gtest_discover_tests(${T_NAME} ${discover} ${filter} PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT} ${extra})
+  if(T_ONE_CPU)
+    gtest_discover_tests(${T_NAME} ${discover} TEST_PREFIX one-cpu/ TEST_LIST ${T_NAME}_ONE_CPU
+      PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT} ${extra} ENVIRONMENT FLARE_STRESS_CPUS=1)
+  endif()
 endfunction()

@@ -22,6 +22,7 @@ good_tree() {
   chmod +x "$tree/scripts/tool"
   printf -- '- **C-A-01** A promise.\n' >"$tree/docs/contract.md"
   field_bugs >"$tree/docs/field-bugs.md"
+  "$rules/../../scripts/proofs" --write "$tree"
 }
 
 # A page whose every row names the one test of the tree; A19 has a reason instead.
@@ -81,7 +82,7 @@ lines() {  # N TEXT
 }
 
 good_tree
-for rule in format layers sizes doors statics model blocks shared words shell promises field-bugs headers; do
+for rule in format layers sizes doors statics model blocks shared words shell promises field-bugs proofs headers; do
   output=$("$rules/$rule.sh" "$tree" 2>&1) || { echo "self-test: $rule fails on a good tree: $output"; failures=$((failures + 1)); }
 done
 
@@ -149,6 +150,10 @@ bad_page 'neither test nor reason' 's/^| B07 .*/| B07 | what | |/'
 bad field-bugs tests/unit/base/a_test.cpp 'a claim of an id that is none' '// field-bugs H01\nTEST(Suite, Case) {}\n'
 bad field-bugs tests/unit/base/a_test.cpp 'a claim that the row does not know' \
   'TEST(Suite, Case) {}\n// field-bugs A01, B02\n// proves: C-A-01\nTEST(Suite, Other) {}\n'
+count=$((count + 1))
+good_tree
+printf '// proves: C-A-01\nTEST(Suite, New) {}\n' >"$tree/tests/unit/base/a_test.cpp"
+fails proofs docs/proofs.md 'a test that the page does not know'
 bad headers runtime/flare/base/a.h 'a header that needs another' '#pragma once\nstd::vector<int> f();\n'
 
 count=$((count + 1))

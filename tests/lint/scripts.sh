@@ -22,6 +22,7 @@ expect() {
 
 expect 2 "unknown stage 'speed'" ci/run.sh speed
 expect 2 'at least one stage' ci/run.sh
+expect 2 "--shard is '3/2', expected I/N" ci/run.sh --shard 3/2 lint
 expect 2 "unknown stage '--fast'" scripts/test --fast
 expect 0 'usage: scripts/test' scripts/test --help
 expect 2 "got 'all'" scripts/mutants all

@@ -49,12 +49,15 @@ class ChoiceSource {
   virtual bool begin_schedule() = 0;
   // What to take of the options (2 or more) at this site.
   virtual std::uint32_t take(const Choice& choice) = 0;
-  // Whether another option than 0 may still come: else the engine does not even look for options. For speed only.
-  virtual bool may_deviate(ChoiceKind /*kind*/) const { return true; }
+  // Whether another option than 0 may come at the choice that is asked for next: else the engine does not even look for
+  // options. It asks once before each choice but a switch, whose option 0 is no calmer than the others.
+  virtual bool may_deviate(ChoiceKind /*kind*/) { return true; }
   // A thread's right to run (PCT): the engine asks a source that has priorities for each choice of a thread. The
   // options are threads; when it is a yield, the one that yields stands behind them.
   virtual bool has_priorities() const { return false; }
   virtual std::uint32_t take_thread(const Choice& choice, const int* /*threads*/) { return take(choice); }
+  // Whether other, if it can run, goes before the running thread: when nobody does, it is not asked for a thread.
+  virtual bool outranks(int /*other*/, int /*running*/) const { return true; }
   // A replay chooses at this site: it is a scheduling point, whether that was learned or not.
   virtual bool chooses_at(std::uint32_t /*site*/) const { return false; }
   virtual void end_schedule(std::uint32_t /*sites*/) {}

@@ -46,6 +46,7 @@ Verdict Schedule::run(ChoiceSource& source, const ScheduleOptions& options, Lear
   running_ = 0;
   alive_ = 0;
   over_ = false;
+  keeps_histories_ = source.remembers_states();
   now_ = kStartOfTime;
   site_ = steps_ = points_ = 0;
   hash_ = 0;

@@ -121,6 +121,8 @@ class Schedule {
   void point(SharedObject& object, bool writes, Name call, bool schedules = true);
   void lock_point(SharedObject& object, Name call);
   void always_point(Name call);
+  // Whether anybody asks which state this is: else no history is written.
+  bool keeps_histories() const { return keeps_histories_; }
   // The running thread's history takes in what it finds in the object; the object's, if it writes, what the thread did.
   void touch(SharedObject& object, bool writes, Name call);
   void touch_value(std::uint64_t value);
@@ -169,6 +171,7 @@ class Schedule {
   static bool is_ready(Ready ready, void* argument);
   bool is_enabled(const Slot& one) const;
   int others_enabled(std::array<int, kMaxThreads>& threads) const;
+  bool is_outranked() const;
   bool is_point(const SharedObject& object) const {
     return options_->every_point || learned_->contains(object.id) || source_->chooses_at(site_ + 1);
   }
@@ -192,6 +195,7 @@ class Schedule {
   int threads_ = 0;
   int alive_ = 0;
   bool over_ = false;
+  bool keeps_histories_ = false;
   SimTime now_ = 0;
   std::uint32_t site_ = 0;
   std::uint32_t steps_ = 0;

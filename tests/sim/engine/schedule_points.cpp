@@ -42,6 +42,7 @@ void Schedule::point(SharedObject& object, bool writes, Name call, bool schedule
 }
 
 void Schedule::touch(SharedObject& object, bool writes, Name call) {
+  if (!keeps_histories_) return;
   std::uint64_t& history = slots_[static_cast<std::size_t>(running_)].history;
   history = mix(history, object.written_by + call.hash());
   if (writes) {
@@ -54,6 +55,7 @@ void Schedule::touch(SharedObject& object, bool writes, Name call) {
 }
 
 void Schedule::touch_value(std::uint64_t value) {
+  if (!keeps_histories_) return;
   std::uint64_t& history = slots_[static_cast<std::size_t>(running_)].history;
   history = mix(history, value);
 }
@@ -108,6 +110,13 @@ int Schedule::others_enabled(std::array<int, kMaxThreads>& threads) const {
   return count;
 }
 
+bool Schedule::is_outranked() const {
+  for (int i = 0; i < threads_; ++i) {
+    if (i != running_ && source_->outranks(i, running_) && is_enabled(slot(i))) return true;
+  }
+  return false;
+}
+
 std::uint32_t Schedule::choose_thread(ChoiceKind kind, Name what, const int* threads, std::uint32_t count) {
   if (count < 2) return 0;
   Choice choice{site_, count, 0, kind, what};
@@ -122,7 +131,7 @@ bool Schedule::is_known(const Choice& choice) {
 }
 
 std::uint32_t Schedule::ask(const Choice& choice, const int* threads) {
-  if (source_->remembers_states() && is_known(choice)) {
+  if (keeps_histories_ && is_known(choice)) {
     verdict_.pruned = true;
     over_ = true;
     slots_[static_cast<std::size_t>(running_)].fiber.suspend();
@@ -144,6 +153,7 @@ void Schedule::preempt(Name call) {
   ++points_;
   ++site_;
   if (alive_ == 1 || !source_->may_deviate(ChoiceKind::kPreempt)) return;
+  if (source_->has_priorities() && !is_outranked()) return;
   std::array<int, kMaxThreads> threads;
   std::array<int, kMaxThreads> options;
   const int count = others_enabled(threads);

@@ -41,7 +41,7 @@ bool Enumeration::begin_schedule() {
   return true;
 }
 
-bool Enumeration::may_deviate(ChoiceKind kind) const {
+bool Enumeration::may_deviate(ChoiceKind kind) {
   return at_ < path_.size() || spent_[index_of(kind)] < budget_.of(kind);
 }
 
@@ -86,21 +86,26 @@ bool Pct::begin_schedule() {
   changes_.clear();
   for (int i = 1; i < depth_; ++i) changes_.push_back(1 + random_.below(std::max(longest_, 16U)));
   steps_ = 0;
+  falls_ = false;
   lowest_ = 1.0;
   return true;
 }
 
+bool Pct::may_deviate(ChoiceKind kind) {
+  if (kind != ChoiceKind::kPreempt) return random_.unit() < deviation_;
+  ++steps_;
+  falls_ =
+      falls_ || std::find(changes_.begin(), changes_.end(), steps_) != changes_.end();  // until somebody else can run
+  return true;
+}
+
 std::uint32_t Pct::take(const Choice& choice) {
-  if (choice.kind == ChoiceKind::kPreempt || choice.kind == ChoiceKind::kSwitch) return 0;
-  return random_.unit() >= deviation_ ? 0 : random_.below(choice.options);
+  return choice.kind == ChoiceKind::kSwitch ? 0 : random_.below(choice.options);
 }
 
 std::uint32_t Pct::take_thread(const Choice& choice, const int* threads) {
-  ++steps_;
   // At a change point, and when it yields, the running thread falls behind all others.
-  const bool changes =
-      choice.kind == ChoiceKind::kPreempt && std::find(changes_.begin(), changes_.end(), steps_) != changes_.end();
-  if (changes) priority_[static_cast<std::size_t>(threads[0])] = lowest_ -= 0.001;
+  if (std::exchange(falls_, false)) priority_[static_cast<std::size_t>(threads[0])] = lowest_ -= 0.001;
   if (choice.what.hash() == Name("yield").hash()) {
     priority_[static_cast<std::size_t>(threads[choice.options])] = lowest_ -= 0.001;
   }
@@ -131,12 +136,15 @@ bool Uniform::begin_schedule() {
   return true;
 }
 
-std::uint32_t Uniform::take(const Choice& choice) {
+bool Uniform::may_deviate(ChoiceKind kind) {
   double chance = deviation_;
-  if (choice.kind == ChoiceKind::kPreempt) chance = preempt_;
-  if (choice.kind == ChoiceKind::kSwitch || choice.kind == ChoiceKind::kWaiter) chance = 1.0;
-  if (choice.kind == ChoiceKind::kFault) chance = fault_;
-  if (chance < 1.0 && random_.unit() >= chance) return 0;
+  if (kind == ChoiceKind::kPreempt) chance = preempt_;
+  if (kind == ChoiceKind::kSwitch || kind == ChoiceKind::kWaiter) return true;
+  if (kind == ChoiceKind::kFault) chance = fault_;
+  return random_.unit() < chance;
+}
+
+std::uint32_t Uniform::take(const Choice& choice) {
   return random_.below(choice.options);
 }
 

@@ -30,7 +30,7 @@ class Enumeration : public ChoiceSource {
   Enumeration(Budget budget, bool remember_states) : budget_(budget), remember_states_(remember_states) {}
   bool begin_schedule() override;
   std::uint32_t take(const Choice& choice) override;
-  bool may_deviate(ChoiceKind kind) const override;
+  bool may_deviate(ChoiceKind kind) override;
   bool remembers_states() const override { return remember_states_; }
   bool visit(std::uint64_t state) override;
   std::size_t states() const { return states_.size(); }
@@ -55,9 +55,13 @@ class Pct : public ChoiceSource {
  public:
   Pct(std::uint64_t seed, int depth, std::uint64_t schedules, double deviation = 0.0);
   bool begin_schedule() override;
+  bool may_deviate(ChoiceKind kind) override;
   std::uint32_t take(const Choice& choice) override;
   bool has_priorities() const override { return true; }
   std::uint32_t take_thread(const Choice& choice, const int* threads) override;
+  bool outranks(int other, int running) const override {
+    return falls_ || priority_[static_cast<std::size_t>(other)] > priority_[static_cast<std::size_t>(running)];
+  }
   void end_schedule(std::uint32_t sites) override;
   // That a bug of this depth was not met by any of the schedules, at most.
   double miss_probability(int threads) const;
@@ -72,6 +76,7 @@ class Pct : public ChoiceSource {
   std::uint32_t steps_ = 0;
   std::array<double, kMaxThreads> priority_{};
   std::vector<std::uint32_t> changes_;
+  bool falls_ = false;  // the running thread is at a change point
   double lowest_ = 0;
 };
 
@@ -80,6 +85,8 @@ class Uniform : public ChoiceSource {
  public:
   Uniform(std::uint64_t seed, std::uint64_t schedules, double preempt, double deviation, double fault);
   bool begin_schedule() override;
+  // The coin is tossed here: at most points it says no, and who else could run need not be known.
+  bool may_deviate(ChoiceKind kind) override;
   std::uint32_t take(const Choice& choice) override;
 
  private:

@@ -79,12 +79,14 @@ void World::enter(int fd, Name call, bool writes) {
 }
 
 void World::touch(Process process, int fd, Name call) {
+  if (!Schedule::current()->keeps_histories()) return;
   related_.clear();
   machine_.related(process, fd, related_);
   touch_related(call);
 }
 
 void World::touch_listeners(Name call) {
+  if (!Schedule::current()->keeps_histories()) return;
   related_.clear();
   machine_.related_listeners(related_);
   touch_related(call);

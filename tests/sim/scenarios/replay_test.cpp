@@ -52,6 +52,7 @@ class Recorder : public ChoiceSource {
  public:
   explicit Recorder(std::uint64_t seed) : source_(seed, 1, 0.1, 0.05, 0.0) {}
   bool begin_schedule() override { return source_.begin_schedule(); }
+  bool may_deviate(ChoiceKind kind) override { return source_.may_deviate(kind); }
   std::uint32_t take(const Choice& choice) override {
     Choice taken = choice;
     taken.taken = source_.take(choice);

@@ -118,6 +118,24 @@ TEST(ShutdownReport, HandoffsAreCountedOnBothSides) {
   EXPECT_EQ(sum.requests, 32);
 }
 
+// proves: C-SERVE-09, C-REPORT-01
+TEST(ShutdownReport, EachWorkersCountersAreItsOwn) {
+  auto scheduler = start_any(tell_worker(), 4, with(ListenerStrategy::kPerWorker));
+  std::vector<std::int64_t> answers(4, 0);
+  for (int i = 0; i < 48; ++i) {
+    LineClient client(scheduler.addresses().front());
+    const std::optional<std::string> worker = client.ask("x");
+    ASSERT_TRUE(worker.has_value());
+    ++answers.at(static_cast<std::size_t>(std::stoi(*worker)));
+  }
+  const auto reports = scheduler.drain(30000);
+  const auto stats = scheduler.stats();
+  for (std::size_t id = 0; id < answers.size(); ++id) {
+    EXPECT_EQ(answers[id], reports[id].requests) << "worker " << id;
+    EXPECT_EQ(static_cast<std::uint64_t>(answers[id]), stats[id].requests) << "worker " << id;
+  }
+}
+
 // proves: C-SERVE-01, C-REPORT-01
 TEST(ShutdownReport, WithTheHandoffOffNoConnectionMoves) {
   auto scheduler = start_any(echo(), 4, with(ListenerStrategy::kShared));
