@@ -176,7 +176,7 @@ TEST_P(SchedulerSignal, SignalsThatInterruptTheStopDoNotHangIt) {
 
 // proves: C-STOP-03
 TEST_P(SchedulerSignal, RequestStopFromManyThreadsWhileTheStopEndsTouchesNothingFreed) {
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < 20; ++round) {
     auto scheduler = start_any(echo(), 2, with(GetParam()));
     std::atomic<bool> over{false};
     std::vector<std::thread> askers;

@@ -60,7 +60,7 @@ TEST_P(SchedulerStop, EveryPairOfStopsIsTakenOnceAndHarmlessAfterwards) {
 // proves: C-STOP-01, C-DRAIN-07, INV-13
 TEST_P(SchedulerStop, OfTwoThreadsThatStopAtOnceExactlyOneGetsTheReports) {
   int drain_led = 0;
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 30; ++round) {
     auto scheduler = start_any(echo(), 2, with(GetParam()));
     LineClient client(scheduler.addresses().front());
     EXPECT_EQ(client.ask("x"), "x");
