@@ -166,6 +166,22 @@ TEST_P(ListenerFacts, AFullQueueDropsClientsUntilTheirRetry) {
   EXPECT_EQ(0, connect(late, listening));
 }
 
+// Its child has both ends shut before it is one, and so refuses what promotes it.
+TEST_P(ListenerFacts, AListenerThatWasShutDownBeforeItListenedResetsADeferredClient) {
+  const int fd = bound(address(), true, false);
+  EXPECT_EQ(ENOTCONN, world().shutdown(fd, SHUT_RDWR).error);
+  EXPECT_TRUE(world().setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, 1).ok());
+  EXPECT_TRUE(world().listen(fd, 8).ok());
+  const int peer = client(fd);
+  EXPECT_EQ(1, send(peer));
+  EXPECT_EQ(static_cast<unsigned>(EPOLLHUP | EPOLLERR), bits(peer) & (EPOLLHUP | EPOLLERR));
+  EXPECT_EQ(EPIPE, error_of(peer));
+  const int child = accept(fd);
+  ASSERT_GE(child, 0);
+  EXPECT_EQ(ECONNRESET, error_of(child));
+  EXPECT_EQ(0, recv(child));
+}
+
 TEST_P(ListenerFacts, ADeferredClientShowsWhenDataCame) {
   const int listening = listener();
   EXPECT_TRUE(world().setsockopt(listening, IPPROTO_TCP, TCP_DEFER_ACCEPT, 5).ok());

@@ -239,6 +239,8 @@ class Machine {
   Result<std::size_t> send_unix(int socket, const iovec* parts, int count, std::size_t total);
   Result<std::size_t> recv_tcp(int socket, char* out, std::size_t size);
   Result<std::size_t> recv_unix(int socket, char* out, std::size_t size);
+  bool refuses_data(const Socket& reader) const;
+  void reset_both(int reader, int writer);
   void arrived(int socket);
   void room_for_sender(int reader, std::size_t unsent_before);
   int take_error(Socket& socket);

@@ -62,17 +62,25 @@ Count Machine::send_tcp(int index, const iovec* parts, int count, std::size_t to
     promote(peer_index);
     return size;
   }
-  // Data for a side that closed, or that shut down both directions, is answered with a reset.
-  const bool finished = peer.state == TcpState::kFinWait1 || peer.state == TcpState::kFinWait2;
-  if (finished && (peer.shutdown & kReceiveShutdown) != 0) {
-    receive_reset(peer_index);
-    socket.peer = kNone;
-    receive_reset(index);
+  if (refuses_data(peer)) {
+    reset_both(peer_index, index);
     return size;
   }
   push_parts(peer.in, parts, count, size);
   arrived(peer_index);
   return size;
+}
+
+// Data for a side that closed, or that shut down both directions, is answered with a reset.
+bool Machine::refuses_data(const Socket& reader) const {
+  const bool finished = reader.state == TcpState::kFinWait1 || reader.state == TcpState::kFinWait2;
+  return finished && (reader.shutdown & kReceiveShutdown) != 0;
+}
+
+void Machine::reset_both(int reader, int writer) {
+  receive_reset(reader);
+  sockets_[writer].peer = kNone;
+  receive_reset(writer);
 }
 
 void Machine::arrived(int reader) {

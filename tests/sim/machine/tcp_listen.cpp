@@ -97,7 +97,13 @@ void Machine::promote(int index) {
   const int client = child.peer;
   const int to = child.listener;
   if (sockets_[client].fin_queued) send_fin(client);
+  const bool has_data = !child.in.empty();
   enqueue(to, index);
+  // A listener that was shut down before it listened gave its child both ends of file: what promoted it is refused.
+  if (has_data && refuses_data(sockets_[index])) {
+    sockets_[index].in.clear();
+    reset_both(index, client);
+  }
 }
 
 void Machine::retry(unsigned index) {
