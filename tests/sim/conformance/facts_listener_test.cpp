@@ -182,6 +182,18 @@ TEST_P(ListenerFacts, AListenerThatWasShutDownBeforeItListenedResetsADeferredCli
   EXPECT_EQ(0, recv(child));
 }
 
+TEST_P(ListenerFacts, ADeferredClientHasWhatItsListenerIsWhenDataComes) {
+  const int listening = listener();
+  EXPECT_TRUE(world().setsockopt(listening, IPPROTO_TCP, TCP_DEFER_ACCEPT, 5).ok());
+  const int peer = client(listening);
+  EXPECT_TRUE(world().shutdown(listening, SHUT_RDWR).ok());
+  EXPECT_EQ(ENOTCONN, world().shutdown(listening, SHUT_WR).error);
+  EXPECT_TRUE(world().listen(listening, 8).ok());
+  EXPECT_EQ(3, send(peer, 3));
+  EXPECT_EQ(0, recv(peer)) << "the listener shut its sending side down before it listened again";
+  EXPECT_EQ(3, recv(accept(listening)));
+}
+
 TEST_P(ListenerFacts, ADeferredClientShowsWhenDataCame) {
   const int listening = listener();
   EXPECT_TRUE(world().setsockopt(listening, IPPROTO_TCP, TCP_DEFER_ACCEPT, 5).ok());

@@ -138,12 +138,9 @@ void Machine::establish(int index, int listener) {
   const int child_index = take_socket(sockets_[listener].family);
   Socket& child = sockets_[child_index];
   Socket& client = sockets_[index];
-  child.options = sockets_[listener].options;
-  child.options.defer_accept = 0;
+  inherit(child, sockets_[listener]);
   child.local = client.remote;
   child.remote = client.local;
-  child.shutdown = sockets_[listener].shutdown;
-  child.address_locked = sockets_[listener].address_locked;
   child.association = Association::kConnected;
   child.listener = listener;
   child.peer = index;
@@ -161,6 +158,14 @@ void Machine::establish(int index, int listener) {
   child.state = TcpState::kEstablished;
   child.owned = child.local.port;
   enqueue(listener, child_index);
+}
+
+// What a connection has of its listener, as that is when the connection becomes a socket.
+void Machine::inherit(Socket& child, const Socket& listener) {
+  child.options = listener.options;
+  child.options.defer_accept = 0;
+  child.shutdown = listener.shutdown;
+  child.address_locked = listener.address_locked;
 }
 
 void Machine::unstall(int socket) {

@@ -92,6 +92,7 @@ void Machine::promote(int index) {
   Socket& listener = sockets_[child.listener];
   if (listener.accept_queue.count > listener.backlog) return;
   unstall(index);
+  inherit(child, listener);  // as it is now: it may have been stopped and started since
   child.state = TcpState::kEstablished;
   child.owned = child.local.port;
   const int client = child.peer;
