@@ -119,7 +119,7 @@ std::uint64_t HandoffQueue::refused() const {
   return refused_;
 }
 
-// Called before the lock is taken, so that the memory is there as a rule, and again under it, where more may wait.
+// Called before the lock is taken, so that the memory is there as a rule.
 void HandoffQueue::make_room(std::vector<std::int64_t>& out) const {
   out.clear();
   out.reserve(size());

@@ -85,7 +85,7 @@ class alignas(64) HandoffQueue {
   void drain_with(std::vector<std::int64_t>& out, OnTaken&& on_taken) {
     make_room(out);
     const MutexLock lock(mutex_);
-    make_room(out);
+    out.reserve(count_now());  // more may have come
     on_taken(count_now());
     take_all(out);
   }

@@ -123,7 +123,6 @@ void Acceptor::accept_dry(std::size_t index) {
 }
 
 void Acceptor::cut() noexcept {
-  open_ = false;
   if (std::exchange(paused_, Pause::kNone) != Pause::kNone) pool_.publish_paused(id_, false);
   unregister_listeners();
   for (const Shared<Listener>& listener : listeners_) static_cast<void>(listener->disable());
@@ -136,7 +135,6 @@ void Acceptor::cut() noexcept {
 }
 
 void Acceptor::abandon() noexcept {
-  open_ = false;
   if (std::exchange(paused_, Pause::kNone) != Pause::kNone) pool_.publish_paused(id_, false);
   unregister_listeners();
   for (Kept& kept : kept_) give_away(loop_.context, std::move(kept.fd), kept.accepted_by);

@@ -47,12 +47,12 @@ struct Step {
   CloseReason reason = CloseReason::kAnswered;  // kClose, kLinger
   MonoTime deadline = kNever;                   // kKeep: when on_deadline is due
 
-  static Step keep(int interest, MonoTime deadline = kNever) { return {Kind::kKeep, false, interest, {}, deadline}; }
+  static Step keep(int interest, MonoTime deadline = kNever) { return {.interest = interest, .deadline = deadline}; }
   static Step keep_and_return(int interest, MonoTime deadline = kNever) {
-    return {Kind::kKeep, true, interest, {}, deadline};
+    return {.again = true, .interest = interest, .deadline = deadline};
   }
-  static Step close(CloseReason reason) { return {Kind::kClose, false, 0, reason, kNever}; }
-  static Step linger(CloseReason reason) { return {Kind::kLinger, false, 0, reason, kNever}; }
+  static Step close(CloseReason reason) { return {.kind = Kind::kClose, .reason = reason}; }
+  static Step linger(CloseReason reason) { return {.kind = Kind::kLinger, .reason = reason}; }
 };
 
 // What was ready. hup means that both directions are gone or the peer will send no more: read() == 0 decides.

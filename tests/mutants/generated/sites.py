@@ -27,6 +27,7 @@ SKIPPED_FILES = ("base/assert", "base/mutants", "base/thread_annotations")
 SKIPPED_LINE = re.compile(
     r"^\s*(#|static_assert|using |namespace |template|friend |class |struct |enum |public:|private:|protected:|case )"
     r"|FLARE_MUTANT|FLARE_ASSERT|noexcept\(|= default|= delete|operator[<>=!]")
+MODEL_BLOCK = re.compile(r"^\s*if \(FLARE_MUTANT\(.*\{$")
 
 REPLACED = (
     ("comparison", r" < ", (" <= ", " >= ")),
@@ -52,6 +53,8 @@ LOCK = re.compile(r"^\s+(const )?(LockGuard|UniqueLock|MutexLock|std::lock_guard
 CALL = re.compile(r"^\s+(?!return\b|throw\b|delete\b|co_)[A-Za-z_][\w:.>\-\[\]]*(\(.*\))+;$")
 ASSIGNMENT = re.compile(r"^\s+[a-z_][\w.>\-\[\]]*(?<=[_\w\]]) [-+|&]?= [^=].*;$")
 STEP = re.compile(r"^\s+(\+\+|--)[\w.>\-\[\]]+;$")
+STATISTIC = re.compile(r"\.add\(.*\);$")
+CONTAINER = re.compile(r"^\s+([a-z_][\w.>\-]*)\.(clear|reserve|resize|assign|push_back|emplace_back|pop_back|swap)\(.*\);$")
 WAKE = re.compile(r"wake|ring|notify|signal")
 
 
@@ -73,6 +76,34 @@ def dropped_kind(line):
     return "dropped statement" if is_statement(line) else None
 
 
+def written(line):
+    """What a statement changes and nothing else: a variable or a container; None where a call may do anything."""
+    if ASSIGNMENT.match(line):
+        return re.split(r" [-+|&]?= ", line, maxsplit=1)[0].strip()
+    if STEP.match(line):
+        return line.strip().strip("+-;")
+    container = CONTAINER.match(line)
+    return container.group(1) if container else None
+
+
+def swapped(line):
+    """The other one of a.swap(other): changed as well."""
+    found = re.search(r"\.swap\(([\w.]+)\);$", line)
+    return found.group(1) if found else None
+
+
+def independent(one, two):
+    """Whether the order of two statements is nobody's to see: a statistic, or two changes of different things."""
+    if STATISTIC.search(one) or STATISTIC.search(two):
+        return one.strip() != two.strip()
+    changed = [(written(one), two), (written(two), one), (swapped(one) or "?", two), (swapped(two) or "?", one)]
+    return all(what is not None and not names(other, what) for what, other in changed)
+
+
+def names(line, what):
+    return re.search(rf"(?<![\w.>]){re.escape(what)}(?!\w)", line) is not None
+
+
 def replacements(path, number, raw, code):
     for kind, pattern, news in REPLACED:
         for match in re.finditer(pattern, code):
@@ -84,8 +115,14 @@ def replacements(path, number, raw, code):
 def sites_of(root, path):
     raw = (root / path).read_text().split("\n")
     code = blanked("\n".join(raw)).split("\n")
+    model_only = None  # the indent of a block that only the model build enters
     for index, line in enumerate(code):
-        if SKIPPED_LINE.search(raw[index]) or not line.strip():
+        indent = line[: len(line) - len(line.lstrip())]
+        if MODEL_BLOCK.match(line):
+            model_only = indent
+        elif model_only is not None and line.startswith(model_only + "}"):
+            model_only = None
+        if model_only is not None or SKIPPED_LINE.search(raw[index]) or not line.strip():
             continue
         yield from replacements(path, index + 1, raw[index], line)
         # A statement that goes on from the line before is not whole; neither is one without its braces.
@@ -95,14 +132,11 @@ def sites_of(root, path):
         kind = dropped_kind(line)
         if kind is None:
             continue
-        indent = raw[index][: len(raw[index]) - len(raw[index].lstrip())]
         yield Site(path, index + 1, kind, (raw[index],), (indent + ";",))
         after = code[index + 1] if index + 1 < len(code) else ""
         same_indent = after.startswith(indent) and after[len(indent): len(indent) + 1] not in ("", " ")
-        # Two assignments side by side rarely depend on each other: their swap changes nothing.
-        both_assign = ASSIGNMENT.match(line) and ASSIGNMENT.match(after)
         whole = same_indent and is_statement(after) and not SKIPPED_LINE.search(raw[index + 1])
-        if whole and after != line and not both_assign:
+        if whole and after != line and not independent(line, after):
             pair = (raw[index], raw[index + 1])
             yield Site(path, index + 1, "swapped neighbours", pair, (pair[1], pair[0]))
 

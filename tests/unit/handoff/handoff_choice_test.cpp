@@ -194,5 +194,22 @@ TEST(HandoffChoice, AnAcceptorIsNotPausedAndBelowItsCapAlsoWithTheHandoffOff) {
   EXPECT_EQ(1, pool.choose_acceptor(0));
 }
 
+// Paused or not: who waits for a place looks again only while a peer could have one.
+// proves: C-ACCEPT-05
+TEST(HandoffChoice, APeerBelowItsCapIsOneThatIsOpenAndAlive) {
+  WorkerHandoffPool pool(HandoffPolicy(false, 4, 1), 4, 2);
+  for (int peer = 1; peer < 4; ++peer) pool.publish_load(peer, 1);
+  EXPECT_TRUE(pool.is_any_peer_below_cap(0));
+  pool.publish_load(1, 2);
+  pool.mark_crashed(2);
+  EXPECT_TRUE(pool.is_any_peer_below_cap(0));
+  pool.publish_load(0, 2);
+  EXPECT_FALSE(pool.is_any_peer_below_cap(3)) << "its own place is no peer's";
+  EXPECT_TRUE(pool.close_and_drain(3).empty());
+  EXPECT_FALSE(pool.is_any_peer_below_cap(0));
+  pool.publish_load(1, 1);
+  EXPECT_TRUE(pool.is_any_peer_below_cap(0));
+}
+
 }  // namespace
 }  // namespace flare::testing

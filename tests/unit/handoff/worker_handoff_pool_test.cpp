@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,6 +73,22 @@ TEST(WorkerHandoffPool, RefusesEveryIdOutOfRange) {
   }
   EXPECT_EQ(0, pool.paused_count());
   EXPECT_EQ(0, pool.load(0) + pool.load(1));
+}
+
+// False is what tells the caller that nothing was made: it must not believe that a peer has its connection.
+// proves: C-POOL-01
+TEST(WorkerHandoffPool, NothingIsMadeForATargetThatCanNotTakeIt) {
+  int made = 0;
+  const auto make = [&made] { return std::optional<std::int64_t>(++made); };
+  WorkerHandoffPool disabled(HandoffPolicy(false, 4, 1), 2);
+  EXPECT_FALSE(disabled.handoff_made(1, make));
+  WorkerHandoffPool pool(on(1), 2);
+  for (const int id : {-1, 2, INT_MAX, INT_MIN}) EXPECT_FALSE(pool.handoff_made(id, make)) << id;
+  EXPECT_EQ(made, 0);
+  EXPECT_TRUE(pool.handoff_made(1, make));
+  EXPECT_FALSE(pool.handoff_made(1, make)) << "full";
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(Tokens{1}, pool.drain_local(1));
 }
 
 TEST(WorkerHandoffPoolDeathTest, TheQueueOfNobodyAborts) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "flare/base/network_error.h"
@@ -77,6 +78,12 @@ TEST(SocketAddress, ARefusalNamesTheTextAndWhatWasExpected) {
       EXPECT_NE(std::string::npos, what.find("expected IPV4:PORT or [IPV6]:PORT")) << what;
     }
   }
+}
+
+// proves: C-NET-01
+TEST(SocketAddress, APartOfALongerTextIsReadToItsOwnEnd) {
+  EXPECT_EQ(80, SocketAddress::parse(std::string_view("127.0.0.1:8080").substr(0, 12)).port());
+  EXPECT_THROW(static_cast<void>(SocketAddress::parse(std::string_view("[::1]:80").substr(0, 5))), NetworkError);
 }
 
 // proves: C-NET-01

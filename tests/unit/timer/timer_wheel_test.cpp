@@ -39,6 +39,26 @@ TEST(TimerWheel, FiresAtItsDeadlineAndNotOneMillisecondEarlierAtEveryLevel) {
   }
 }
 
+// Memory follows what is pending at once, not what was ever scheduled: the low half of an id is the entry's place.
+// proves: C-TIMER-03
+TEST(TimerWheel, ATimerThatFiredOrWasCancelledGivesItsEntryToTheNextOne) {
+  TimerWheel wheel;
+  std::set<std::uint32_t> places;
+  std::set<std::uint64_t> ids;
+  for (std::uint64_t turn = 1; turn <= 100; ++turn) {
+    const TimerId kept = wheel.schedule_at(turn, 1);
+    const TimerId cancelled = wheel.schedule_at(turn + 1000, 2);
+    for (const TimerId id : {kept, cancelled}) {
+      places.insert(static_cast<std::uint32_t>(id.value));
+      ids.insert(id.value);
+    }
+    EXPECT_TRUE(wheel.cancel(cancelled));
+    EXPECT_EQ(Tokens{1}, advance(wheel, turn));
+  }
+  EXPECT_EQ(2U, places.size());
+  EXPECT_EQ(200U, ids.size());
+}
+
 // proves: C-TIMER-01, C-TIMER-02, INV-19
 TEST(TimerWheel, AStallFiresEverythingThatCameDueInOrder) {
   TimerWheel wheel(1000);
