@@ -85,5 +85,14 @@ TEST_F(WaitingClients, AreNoReasonToKeepWhatTheyDoNotOutweigh) {
   EXPECT_EQ(pass_of_the_donor(), 2U);
 }
 
+// proves: C-SERVE-03
+TEST_F(WaitingClients, HandedOverInOnePassAreOneWakeForTheirTarget) {
+  connect_until_each_has(6);
+  shrink(0, 6);
+  shrink(1, 2);
+  EXPECT_EQ(pass_of_the_donor(), 2U);
+  EXPECT_EQ(shared_->stats[0]->wakes_sent.get() + shared_->stats[0]->wakes_skipped.get(), 1U);
+}
+
 }  // namespace
 }  // namespace flare::testing
