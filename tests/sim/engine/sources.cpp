@@ -94,8 +94,8 @@ bool Pct::begin_schedule() {
 bool Pct::may_deviate(ChoiceKind kind) {
   if (kind != ChoiceKind::kPreempt) return random_.unit() < deviation_;
   ++steps_;
-  falls_ =
-      falls_ || std::find(changes_.begin(), changes_.end(), steps_) != changes_.end();  // until somebody else can run
+  // It stays due until somebody else can run.
+  if (std::find(changes_.begin(), changes_.end(), steps_) != changes_.end()) falls_ = true;
   return true;
 }
 

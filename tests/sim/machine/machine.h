@@ -213,7 +213,7 @@ class Machine {
   int find_listener(const Address& to);
   void send_syn(int socket);
   void establish(int client, int listener);
-  static void inherit(Socket& child, const Socket& listener);
+  static void become_socket(Socket& child, const Socket& listener);
   void disconnect(Socket& socket);
   void stall(int socket) { stalled_.push_back(socket); }
   void unstall(int socket);

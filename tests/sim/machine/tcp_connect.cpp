@@ -138,7 +138,6 @@ void Machine::establish(int index, int listener) {
   const int child_index = take_socket(sockets_[listener].family);
   Socket& child = sockets_[child_index];
   Socket& client = sockets_[index];
-  inherit(child, sockets_[listener]);
   child.local = client.remote;
   child.remote = client.local;
   child.association = Association::kConnected;
@@ -155,17 +154,18 @@ void Machine::establish(int index, int listener) {
     stall(child_index);
     return;
   }
-  child.state = TcpState::kEstablished;
-  child.owned = child.local.port;
+  become_socket(child, sockets_[listener]);
   enqueue(listener, child_index);
 }
 
-// What a connection has of its listener, as that is when the connection becomes a socket.
-void Machine::inherit(Socket& child, const Socket& listener) {
+// A request becomes a socket: it has of its listener what that is now.
+void Machine::become_socket(Socket& child, const Socket& listener) {
   child.options = listener.options;
   child.options.defer_accept = 0;
   child.shutdown = listener.shutdown;
   child.address_locked = listener.address_locked;
+  child.state = TcpState::kEstablished;
+  child.owned = child.local.port;
 }
 
 void Machine::unstall(int socket) {

@@ -92,9 +92,7 @@ void Machine::promote(int index) {
   Socket& listener = sockets_[child.listener];
   if (listener.accept_queue.count > listener.backlog) return;
   unstall(index);
-  inherit(child, listener);  // as it is now: it may have been stopped and started since
-  child.state = TcpState::kEstablished;
-  child.owned = child.local.port;
+  become_socket(child, listener);
   const int client = child.peer;
   const int to = child.listener;
   if (sockets_[client].fin_queued) send_fin(client);
