@@ -9,7 +9,7 @@ report_coverage() {
   local json=build/coverage/coverage.json
   # Branches that only an exception takes, and those that the compiler knows nobody takes, say nothing about the tests.
   gcovr --root . --object-directory build/coverage --filter 'runtime/flare/' -j 2 \
-    --exclude-throw-branches --exclude-unreachable-branches --json "$json" build/coverage >build/coverage/gcovr.log 2>&1 ||
+    --exclude-unreachable-branches --json "$json" build/coverage >build/coverage/gcovr.log 2>&1 ||
     { tail -20 build/coverage/gcovr.log >&2; return 1; }
   python3 tests/coverage/report.py "$json" || return 42
 }

@@ -10,15 +10,16 @@ packages_of() {  # TASK: the packages it needs, one line
   local tests="libgtest-dev libgmock-dev librapidcheck-dev"
   local clang="clang-22 libclang-rt-22-dev"
   case $1 in
-    lint) echo "g++ node-llhttp clang-format-22" ;;
+    lint) echo "g++ node-llhttp clang-format-22 python3" ;;
     demo) echo "$build" ;;
     dev | release) echo "$build $tests strace" ;;
     coverage) echo "$build $tests strace libboost-context-dev gcovr python3" ;;
     asan | tsan | stress-nightly) echo "$build $tests $clang" ;;
     sim | sim-nightly) echo "$build $tests libboost-context-dev" ;;
     sim-asan | sim-tsan | fuzz) echo "$build $tests $clang libboost-context-dev" ;;
-    mutants) echo "$build $tests strace $clang libboost-context-dev git python3" ;;
+    mutants) echo "$build $tests strace $clang libboost-context-dev git python3 ccache" ;;
     repeats) echo "$build $tests" ;;
+    soak) echo "$build python3" ;;
     workflows) command -v npm >/dev/null || echo "nodejs npm" ;;  # or those of another source
     *) echo "setup: no such task: '$1'" >&2; return 2 ;;
   esac

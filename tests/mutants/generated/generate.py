@@ -54,13 +54,6 @@ def judge_all(sites, count, jobs, folder):
     """Yields (site, how, test) of count sites that are mutants, in the order in which they end."""
     benches = queue.Queue()
 
-    def prepared(number):
-        place = folder / str(number)
-        place.mkdir(parents=True, exist_ok=True)
-        bench = Workshop(ROOT, place)
-        bench.prepare()
-        return bench
-
     def judged(site):
         bench = benches.get()
         try:
@@ -68,9 +61,14 @@ def judge_all(sites, count, jobs, folder):
         finally:
             benches.put(bench)
 
+    normal = {}
+    for number in range(jobs):  # one after the other: the first one's objects serve the others, too
+        bench = Workshop(ROOT, folder / str(number), normal)
+        bench.prepare(jobs)
+        if not normal:
+            bench.measure()
+        benches.put(bench)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for bench in pool.map(prepared, range(jobs)):
-            benches.put(bench)
         rest, open_, done = iter(sites), set(), 0
         while done < count:
             while len(open_) < min(jobs, count - done) and (site := next(rest, None)):

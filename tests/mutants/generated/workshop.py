@@ -1,16 +1,18 @@
-"""A copy of the tree that is broken, built and tested, again and again: only what changed is built again."""
+"""A scratch copy of the tree in which one place at a time is broken, and the whole suite asked whether it sees that."""
 
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
+import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from scratch import Scratch
 from sites import apply, take_back
 
-COPIED = ("CMakeLists.txt", "CMakePresets.json", "cmake", "runtime", "tests", "tools", "examples", "bench", "scripts")
 # The programs of a room, the quickest killer first; after them all others, the quickest first.
 ROOMS = {
     "base": ["unit_base", "unit_scheduler"],
@@ -30,15 +32,14 @@ REST = ["unit_base", "unit_net", "unit_timer", "unit_handoff", "unit_reactor", "
 SIMULATED = ["sim_lifecycle", "sim_faults", "sim_storm", "sim_mutants"]
 SETTINGS = {"RC_PARAMS": "seed=1 max_success=100", "FLARE_SIM_SEED": "1", "FLARE_SIM_PREEMPTIONS": "1",
             "FLARE_SIM_SCHEDULES": "300"}
+ALL = {"dev": list(dict.fromkeys(REST + [program for own in ROOMS.values() for program in own])),
+       "sim": SIMULATED + ["sim_http", "sim_queue", "sim_weak_orders"]}
 # sim_queue and sim_mutants search as deep as they always do: what they are to find needs it.
 DEEP = {"sim_queue", "sim_mutants", "sim_weak_orders"}
 NOT_IN_MODEL = "kernel/epoll_kernel"  # what the model build does not run
 # The simulation is linked for each mutant: optimised as a whole, that takes longer than its runs. The assertions see
 # what in ci/run.sh is the asan stage's to see: an index past the end. "a && b || c" is a mutant, not a mistake.
 CONFIGURED = ["-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF", "-DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS -Wno-parentheses"]
-if shutil.which("ccache"):  # taking a mutant back then costs no second compilation
-    CONFIGURED += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-    os.environ.setdefault("CCACHE_SLOPPINESS", "pch_defines,time_macros")
 SILENCE = 25  # seconds without a line: tests themselves wait for 10 at most
 # A loop that fills the memory ends, not the machine.
 LIMITS = ["prlimit", "--core=0", "--data=6000000000", "--fsize=1000000000"]
@@ -50,34 +51,17 @@ class Killed(Exception):
         self.test, self.how = test, how
 
 
-class Workshop:
-    def __init__(self, root, folder):
-        self.folder = pathlib.Path(folder)
-        self.copy = self.folder / "src"
-        self.normal = {}  # program -> (seconds, longest silence) of its run without a mutant
-        self.log = open(self.folder / "log.txt", "w", encoding="utf-8")
-        for part in COPIED:
-            source, to = pathlib.Path(root) / part, self.copy / part
-            if source.is_dir():
-                shutil.copytree(source, to, copy_function=copy_if_changed, dirs_exist_ok=True)
-            else:
-                to.parent.mkdir(parents=True, exist_ok=True)
-                copy_if_changed(source, to)
-
-    def build(self, preset, target):
-        if not (self.copy / "build" / preset / "CMakeCache.txt").exists():
-            self.call(["cmake", "--preset", preset, *CONFIGURED])
-        return self.call(["cmake", "--build", "--preset", preset, "--target", target, "-j", "1"]) == 0
-
-    def call(self, command):
-        self.log.flush()
-        return subprocess.run(command, cwd=self.copy, stdout=self.log, stderr=subprocess.STDOUT, check=False).returncode
+class Workshop(Scratch):
+    def __init__(self, root, folder, normal):
+        """normal: program -> (seconds, longest silence) of its run without a mutant; measure() fills it."""
+        super().__init__(root, folder, CONFIGURED)
+        self.normal = normal
 
     def run(self, preset, program):
         """Raises Killed when a test of the program fails. Returns its seconds and its longest silence."""
         found = next(path for path in (self.copy / "build" / preset).rglob(program) if path.is_file())
         seconds, silence = self.normal.get(program, (120, 30))
-        environment = dict(os.environ, **SETTINGS)
+        environment = dict(self.environment, **SETTINGS)
         if program in DEEP:
             del environment["FLARE_SIM_PREEMPTIONS"], environment["FLARE_SIM_SCHEDULES"]
         said = self.folder / "said.txt"
@@ -110,13 +94,16 @@ class Workshop:
         return self.call(["clang++-22", "-std=c++20", "-fsyntax-only", "-Iruntime", "-I/usr/share/include/llhttp",
                           "-Wthread-safety", "-Werror=thread-safety", *sources]) == 0
 
-    def prepare(self):
-        """Builds and runs all of it as it is: what is red already proves nothing."""
-        for preset, programs in (("dev", dict.fromkeys(REST + [p for own in ROOMS.values() for p in own])),
-                                 ("sim", dict.fromkeys(SIMULATED + ["sim_http", "sim_queue", "sim_weak_orders"]))):
+    def prepare(self, jobs):
+        """Builds all of it as it is."""
+        for preset, programs in ALL.items():
+            if not self.build(preset, *programs, jobs=jobs):
+                raise SystemExit(f"mutants: {preset} does not build as it is: {self.log.name}")
+
+    def measure(self):
+        """Runs all of it as it is: what is red already proves nothing."""
+        for preset, programs in ALL.items():
             for program in programs:
-                if not self.build(preset, program):
-                    raise SystemExit(f"mutants: {program} does not build as it is: {self.log.name}")
                 try:
                     self.normal[program] = self.run(preset, program)
                 except Killed as red:
@@ -174,11 +161,3 @@ def watch(process, said, seconds, silence):
 def last_begun(output, program):
     begun = re.findall(r"^\[ RUN      \] ([\w/.]+)", output, re.M)
     return begun[-1] if begun else program
-
-
-def copy_if_changed(source, to):
-    source, to = pathlib.Path(source), pathlib.Path(to)
-    if not to.exists() or source.read_bytes() != to.read_bytes():
-        shutil.copyfile(source, to)
-        shutil.copymode(source, to)
-    return str(to)

@@ -203,5 +203,28 @@ TEST(HttpDeadline, BytesThatAreThereCountEvenWhenTheWorkerIsLate) {
   EXPECT_EQ(200, answers[0].status);
 }
 
+// proves: C-HTTP-07
+TEST(HttpDeadline, MoreThanOneTurnOfRequestsIsNoReasonToCloseEither) {
+  HttpDriver driver(ok(), config());
+  const int requests = http_limits::kRequestsPerTurn + 1;
+  std::string bytes;
+  for (int i = 0; i < requests; ++i) bytes += kGet;
+  driver.send(bytes);
+  driver.pass(kHead * 10);
+  EXPECT_TRUE(driver.step().again) << "the rest has its turn";
+  driver.run();
+  EXPECT_EQ(static_cast<std::size_t>(requests), read_answers(driver.read()).size());
+  EXPECT_TRUE(driver.open());
+}
+
+// proves: C-HTTP-07
+TEST(HttpDeadline, AClientThatIsGoneIsNotSaidToBeLate) {
+  HttpDriver driver(ok(), config());
+  driver.close_client();
+  driver.pass(kHead * 10);
+  EXPECT_FALSE(driver.open());
+  EXPECT_EQ(CloseReason::kPeerGone, driver.step().reason);
+}
+
 }  // namespace
 }  // namespace flare::testing

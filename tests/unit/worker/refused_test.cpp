@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "flare/worker/loop_token.h"
+#include "flare/worker/worker_exit.h"
 #include "hook_frontend.h"
 #include "support/loopback.h"
 
@@ -86,6 +87,71 @@ TEST(Refused, AConnectionStaysWithItsAcceptorWhoServesIt) {
   }
   EXPECT_GT(refused, 0U);
   insight.shared = nullptr;
+}
+
+// Worker 0 gives an orphan away; the others only hold their queues.
+class OrphanFrontend {
+ public:
+  OrphanFrontend(Gate& gate, std::function<void(WorkerContext&)> gives) : gate_(&gate), gives_(std::move(gives)) {}
+  bool requires_per_worker_listener() const { return false; }
+  void run_worker(WorkerContext& context) {
+    if (context.id() == 0) gives_(context);
+    gate_->enter();
+  }
+
+ private:
+  Gate* gate_;
+  std::function<void(WorkerContext&)> gives_;
+};
+
+// Gives an orphan away while the only slot of worker 1 goes and, as a rule, was chosen for it.
+void give_away_while_the_slot_goes(WorkerContext& context) {
+  SocketPair pair;
+  SocketPair orphan;
+  std::atomic<bool> held{false};
+  std::atomic<bool> giving{false};
+  std::thread filler([&] {
+    const bool taken = context.pool().queue(1).push_if(HandoffToken{pair.a.get(), 0, 0}.pack(), [&](std::uint32_t) {
+      held = true;
+      EXPECT_TRUE(wait_until([&] { return giving.load(); }));
+      for (int i = 0; i < 200; ++i) std::this_thread::yield();
+      return true;
+    });
+    if (taken) static_cast<void>(pair.a.release());
+  });
+  EXPECT_TRUE(wait_until([&] { return held.load(); }));
+  giving = true;
+  give_away(context, std::move(orphan.a), 0);
+  filler.join();
+}
+
+// proves: C-CRASH-02, INV-04
+TEST(Refused, AnOrphanIsOfferedToTheNextPeer) {
+  Gate gate;
+  std::atomic<std::uint64_t> refused{0};
+  std::atomic<bool> over{false};
+  const auto gives = [&](WorkerContext& context) {
+    WorkerHandoffPool& pool = context.pool();
+    for (int attempt = 0; attempt < 200 && refused == 0; ++attempt) {
+      give_away_while_the_slot_goes(context);
+      EXPECT_EQ(context.stats().cut.get(), 0U) << "attempt " << attempt << ": worker 2 has a place";
+      std::size_t tokens = 0;
+      for (const int worker : {1, 2}) {
+        for (const std::int64_t packed : pool.queue(worker).drain()) {
+          const UniqueFd closed(HandoffToken::unpack(packed).fd);
+          ++tokens;
+        }
+      }
+      EXPECT_EQ(tokens, 2U);
+      refused = pool.queue(1).refused();
+    }
+    over = true;
+  };
+  auto server = Scheduler<OrphanFrontend>::start(own_loopback(), OrphanFrontend(gate, gives), 3, false, {},
+                                                 uncapped(ListenerStrategy::kPerWorker, HandoffPolicy(true, 1, 1)));
+  EXPECT_TRUE(wait_until([&] { return over.load(); }));
+  EXPECT_GT(refused, 0U);
+  gate.open();
 }
 
 // What a crashed peer left fills a worker that sleeps and has not paused. The client that wakes it is its peer's.

@@ -1,0 +1,61 @@
+// A target that is slow, but not stuck.
+#include "flare/base/limits.h"
+#include "flare/kernel/system_kernel.h"
+#include "flare/worker/loop_token.h"
+#include "harness.h"
+
+namespace flare::testing {
+namespace {
+
+// Worker 1 takes what it was handed once, when the gate opens, and then nothing until the next one opens.
+class SlowWorker : public LineFrontend {
+ public:
+  SlowWorker(std::shared_ptr<Gate> first, std::shared_ptr<Gate> second)
+      : LineFrontend([](const std::string&, int worker) { return std::to_string(worker); }),
+        first_(std::move(first)),
+        second_(std::move(second)) {}
+  void run_worker(WorkerContext& context) {
+    if (context.id() == 1) {
+      context.listeners().front()->disable();
+      first_->pass();
+      std::vector<UniqueFd> taken;
+      for (const std::int64_t packed : context.pool().drain_local(1)) {
+        taken.emplace_back(HandoffToken::unpack(packed).fd);
+      }
+      second_->pass();
+    }
+    LineFrontend::run_worker(context);
+  }
+
+ private:
+  std::shared_ptr<Gate> first_;
+  std::shared_ptr<Gate> second_;
+};
+
+// The time of a token is counted from the last that its target took, so that a slow one is not robbed of young tokens.
+// proves: C-POOL-08
+TEST(SchedulerSlowTarget, KeepsATokenThatIsYoungerThanItsLastLook) {
+  const auto first = std::make_shared<Gate>();
+  const auto second = std::make_shared<Gate>();
+  SchedulerOptions options = with(ListenerStrategy::kPerWorker);
+  options.policy = HandoffPolicy(true, 64, 1);
+  auto scheduler = start_any(SlowWorker(first, second), 2, options);
+  const OpenAtExit open_first(first);
+  const OpenAtExit open_second(second);
+  ASSERT_TRUE(wait_until([&] { return first->was_entered(); }));
+  LineClient stays(scheduler.addresses().front());
+  EXPECT_EQ(stays.ask("x"), "0");
+  LineClient taken(scheduler.addresses().front());
+  ASSERT_TRUE(wait_until([&] { return scheduler.stats()[1].queued == 1; }));
+  first->open();
+  ASSERT_TRUE(wait_until([&] { return second->was_entered(); }));
+  const MonoTime before = SystemKernel::now();
+  LineClient younger(scheduler.addresses().front());
+  EXPECT_TRUE(younger.send("x\n"));
+  EXPECT_EQ(younger.line(), "0");
+  EXPECT_GE(SystemKernel::now() - before, limits::kTakeBackAfter);
+  EXPECT_EQ(scheduler.stats()[0].taken_back, 1U);
+}
+
+}  // namespace
+}  // namespace flare::testing
