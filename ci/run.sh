@@ -6,6 +6,7 @@
 # sim-nightly takes an hour: the lifecycle with three preemptions, each scenario for FLARE_SIM_SECONDS (300) at most.
 # For the night, too: mutants (scripts/mutants); stress-nightly, 100 million queue operations under tsan
 # (FLARE_STRESS_OPERATIONS); repeats, the tests of stress and shutdown 200 times (FLARE_REPEATS) beside a busy process.
+# soak-smoke: a minute of the soak; soak-nightly: FLARE_SOAK_MINUTES (60) of it.
 # All others (dev, release, asan, tsan, sim, ...): cmake --workflow --preset STAGE.
 # Every stage runs, also after one that failed. Exit: 0, all passed; 42, a test said no: final; 77, a fuzz target did;
 # 1, something else went wrong, a build or a machine; 2, usage, or packages that are missing.
@@ -15,7 +16,8 @@ cd "$(dirname "$0")/.." || exit 1
 . ci/coverage.sh
 . ci/fuzz.sh
 
-stages="lint dev asan tsan sim sim-asan sim-tsan sim-nightly release coverage fuzz mutants stress-nightly repeats workflows"
+stages="lint dev asan tsan sim sim-asan sim-tsan sim-nightly release coverage fuzz mutants stress-nightly repeats"
+stages+=" soak-smoke soak-nightly workflows"
 
 budget_of() {  # STAGE: seconds; nothing where none is set
   case $1 in
@@ -24,6 +26,7 @@ budget_of() {  # STAGE: seconds; nothing where none is set
     tsan) echo 420 ;;
     sim | sim-tsan) echo 480 ;;
     sim-asan) echo 600 ;;
+    soak-smoke) echo 180 ;;
   esac
 }
 
@@ -38,6 +41,7 @@ seed_of_commit() {
 reproduce_line() {  # STAGE
   case $1 in
     sim*) echo "reproduce: FLARE_SIM_SEED=$FLARE_SIM_SEED ci/run.sh $1" ;;
+    soak*) echo "reproduce: FLARE_SOAK_SEED=$FLARE_SOAK_SEED ci/run.sh $1" ;;
     *) echo "reproduce: ci/run.sh $1" ;;
   esac
 }
@@ -66,16 +70,23 @@ run_stage() {  # STAGE
           build/tsan/tests/stress/stress_runtime --gtest_filter='QueueStress.*'
       ;;
     repeats) cmake --preset dev && cmake --build --preset dev && run_repeats ;;
+    soak-smoke) run_soak "$1" 1 ;;
+    soak-nightly) run_soak "$1" "${FLARE_SOAK_MINUTES:-60}" ;;
     workflows) ci/check-workflows.sh ;;
     *) run_preset "$1" ;;
   esac
+}
+
+run_soak() {  # STAGE MINUTES
+  python3 -B -m unittest discover -s tests/soak -p 'test_*.py' &&
+    scripts/soak --minutes "$2" --seed "$FLARE_SOAK_SEED" --out "build/$1"
 }
 
 # The exit code for a stage that failed: whether trying again may help.
 code_of() {  # STAGE STATUS FAILED_TESTS
   case $1:$2 in
     fuzz:77) echo 77 ;;
-    mutants:1 | repeats:8 | stress-nightly:1 | stress-nightly:66 | coverage:42) echo 42 ;;
+    soak-*:42 | mutants:1 | repeats:8 | stress-nightly:1 | stress-nightly:66 | coverage:42) echo 42 ;;
     *) if [ "$3" -gt 0 ]; then echo 42; else echo 1; fi ;;
   esac
 }
@@ -126,6 +137,9 @@ need_packages "$@"
 case " $* " in
   *" sim"*) export FLARE_SIM_SEED="${FLARE_SIM_SEED:-$(seed_of_commit)}" ;;
 esac
+case " $* " in
+  *" soak"*) export FLARE_SOAK_SEED="${FLARE_SOAK_SEED:-$(($(seed_of_commit) % 4294967296))}" ;;
+esac
 summary="" passed=0 failed=0 bad=0
 for stage in "$@"; do
   reproduce_line "$stage"
@@ -134,7 +148,7 @@ for stage in "$@"; do
   status=$?
   # A ctest that was killed leaves cmake with 0, and no report. These have none.
   case $stage in
-    mutants | stress-nightly | repeats | workflows) ;;
+    mutants | stress-nightly | repeats | soak-* | workflows) ;;
     *) [ -f "build/$stage/junit.xml" ] || status=1 ;;
   esac
   seconds=$((SECONDS - start)) budget=$(budget_of "$stage")

@@ -19,7 +19,8 @@ packages_of() {  # TASK: the packages it needs, one line
     sim-asan | sim-tsan | fuzz) echo "$build $tests $clang libboost-context-dev" ;;
     mutants) echo "$build $tests strace $clang libboost-context-dev git python3 ccache" ;;
     repeats) echo "$build $tests" ;;
-    soak) echo "$build python3" ;;
+    soak | soak-smoke) echo "$build python3 strace" ;;
+    soak-nightly) echo "$build python3 strace chromium" ;;
     workflows) command -v npm >/dev/null || echo "nodejs npm" ;;  # or those of another source
     *) echo "setup: no such task: '$1'" >&2; return 2 ;;
   esac

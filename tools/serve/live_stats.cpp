@@ -1,5 +1,6 @@
 #include "serve/live_stats.h"
 
+#include <malloc.h>
 #include <time.h>
 
 #include <algorithm>
@@ -22,10 +23,16 @@ void append_list(std::string& out, const char* name, const std::vector<WorkerSna
   out += ']';
 }
 
+// What malloc has given out and not got back; big pieces are mapped, and counted apart.
+std::int64_t heap_bytes() {
+  const struct mallinfo2 info = ::mallinfo2();
+  return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
+}
+
 }  // namespace
 
 std::string live_line(std::int64_t t_ms, const std::vector<WorkerSnapshot>& workers) {
-  std::string out = "{\"t_ms\":" + std::to_string(t_ms);
+  std::string out = "{\"t_ms\":" + std::to_string(t_ms) + ",\"heap_bytes\":" + std::to_string(heap_bytes());
   append_list(out, "live", workers, &WorkerSnapshot::live);
   append_list(out, "accepted", workers, &WorkerSnapshot::accepted);
   append_list(out, "received", workers, &WorkerSnapshot::received);
@@ -33,6 +40,20 @@ std::string live_line(std::int64_t t_ms, const std::vector<WorkerSnapshot>& work
   append_list(out, "requests", workers, &WorkerSnapshot::requests);
   append_list(out, "queued", workers, &WorkerSnapshot::queued);
   append_list(out, "accept_pauses", workers, &WorkerSnapshot::accept_pauses);
+  append_list(out, "refused", workers, &WorkerSnapshot::refused);
+  append_list(out, "finished", workers, &WorkerSnapshot::finished);
+  append_list(out, "cut", workers, &WorkerSnapshot::cut);
+  append_list(out, "accept_errors", workers, &WorkerSnapshot::accept_errors);
+  append_list(out, "handler_errors", workers, &WorkerSnapshot::handler_errors);
+  append_list(out, "ticks", workers, &WorkerSnapshot::ticks);
+  append_list(out, "wakes_sent", workers, &WorkerSnapshot::wakes_sent);
+  append_list(out, "taken_back", workers, &WorkerSnapshot::taken_back);
+  out += ",\"heartbeat_age_ms\":[";
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    out += (i == 0 ? "" : ",") + std::to_string(workers[i].sleeping ? 0 : workers[i].heartbeat_age_ms);
+  }
+  out += "],\"crashed\":" + std::to_string(std::count_if(workers.begin(), workers.end(),
+                                                         [](const WorkerSnapshot& one) { return one.crashed; }));
   return out + "}";
 }
 

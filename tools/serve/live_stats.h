@@ -9,7 +9,8 @@
 
 namespace flare::tools {
 
-// {"t_ms":120,"live":[8,0],"accepted":[8,0],"received":[0,0],"handed_out":[0,0],"requests":[97,0],"queued":[0,0]}
+// {"t_ms":120,"heap_bytes":90112,"live":[8,0],"accepted":[8,0],...,"heartbeat_age_ms":[0,3],"crashed":0}: a list holds
+// one figure per worker. heartbeat_age_ms is 0 for one that sleeps: it is the loop's lag.
 std::string live_line(std::int64_t t_ms, const std::vector<WorkerSnapshot>& workers);
 
 class LiveStats {

@@ -49,12 +49,13 @@ void add_serving_flags(FlagSet& flags, Raw& raw, ServeOptions& out) {
       ->check(CLI::Validator(check_address, "IP:PORT"));
   flags.choice("--listeners", raw.listeners, {"per-worker", "shared", "env"},
                "One listener per worker, or one for all; env: as FLARE_REUSEPORT_WORKERS says");
-  flags.choice("--handler", out.handler_name, {"static", "echo", "sleep", "burn", "big"},
+  flags.choice("--handler", out.handler_name, {"static", "echo", "sleep", "burn", "big", "path"},
                "static: --text, rendered once; echo: the request's body; sleep, burn: --handler-us, then --text; big: "
-               "--body-bytes, streamed");
+               "--body-bytes, streamed; path: as the target says: /, /echo, /sleep/US, /burn/US, /big/BYTES, /throw, "
+               "/throw-late");
   flags.text("--text", out.text, "Body of an answer");
-  flags.whole("--handler-us", out.handler_us, 0, 60'000'000, "sleep, burn: microseconds");
-  flags.whole("--body-bytes", out.body_bytes, 0, 1LL << 40, "big: size of the body");
+  flags.whole("--handler-us", out.handler_us, 0, kMostHandlerUs, "sleep, burn: microseconds");
+  flags.whole("--body-bytes", out.body_bytes, 0, kMostBodyBytes, "big: size of the body");
   flags.on_off("--worker-headers", raw.worker_headers, "X-Flare-Accepted-By and X-Flare-Worker in every answer");
   flags.on_off("--no-pin", raw.no_pin, "Do not pin workers to CPUs");
   flags.whole("--max-connections", raw.max_connections, 0, 1'000'000, "Per worker; 0: no cap");
@@ -107,6 +108,7 @@ void convert(const Raw& raw, ServeOptions& out) {
                 : out.handler_name == "echo"  ? HandlerKind::kEcho
                 : out.handler_name == "sleep" ? HandlerKind::kSleep
                 : out.handler_name == "burn"  ? HandlerKind::kBurn
+                : out.handler_name == "path"  ? HandlerKind::kPath
                                               : HandlerKind::kBig;
   out.drain_timeout_ms = static_cast<int>(raw.drain_timeout);
   out.report_json = raw.report == "json";

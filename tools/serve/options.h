@@ -11,7 +11,10 @@
 
 namespace flare::tools {
 
-enum class HandlerKind { kStatic, kEcho, kSleep, kBurn, kBig };
+enum class HandlerKind { kStatic, kEcho, kSleep, kBurn, kBig, kPath };
+
+inline constexpr std::int64_t kMostHandlerUs = 60'000'000;
+inline constexpr std::int64_t kMostBodyBytes = 1LL << 40;
 
 struct ServeOptions {
   std::vector<SocketAddress> addresses;  // the first is the main one

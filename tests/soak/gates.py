@@ -1,0 +1,137 @@
+"""What a soak must show. A gate is a dict: name, ok (None: not judged), figure, bar, why. All are plain functions of what
+was recorded, so that a report can be judged again, and a test can show each of them something bad."""
+
+import re
+
+from slope import median, theil_sen, thinned
+
+HEAP_SLACK = 64 << 10
+STARVED_ABOVE = 1.3
+LAST_P99_AT_MOST = 1.25
+SHORTEST_WINDOW = 2
+SLOPES = ((60, 1.0), (20, 6.0))  # minutes of a soak -> MiB of resident memory per hour
+
+KNOWN_LINES = (
+    r"descriptors: .*", r"workers: \d+, (not )?pinned", r"listeners: \S+", r"handoff: .*", r"handler: \w+",
+    r"connections: .*", r"drain timeout: \d+ ms", r"listening on \S+", r"draining",
+)
+
+
+def gate(name, ok, figure, bar, why=""):
+    return {"name": name, "ok": ok, "figure": figure, "bar": bar, "why": why}
+
+
+def conservation(line):
+    """Workers whose counts do not add up, at a moment without a push or a close under way."""
+    bad = []
+    for worker in range(len(line["live"])):
+        come = line["accepted"][worker] + line["received"][worker]
+        gone = sum(line[field][worker] for field in ("finished", "handed_out", "cut", "live"))
+        if come != gone:
+            bad.append(f"worker {worker}: {come} came, {gone} went or are there")
+    if sum(line["handed_out"]) != sum(line["received"]) + sum(line["queued"]):
+        bad.append(f"{sum(line['handed_out'])} handed out, {sum(line['received'])} received")
+    return bad
+
+
+def of_phase(outcome):
+    """The gates of one server in one phase."""
+    yield from happened(outcome)
+    yield from counts(outcome)
+    yield from ending(outcome)
+    strange = [line for line in outcome.stderr.splitlines()
+               if not any(re.fullmatch(known, line) for known in KNOWN_LINES)]
+    yield gate("lines on stderr", not strange, len(strange), "0 that no pattern knows", "; ".join(strange[:3]))
+
+
+def happened(outcome):
+    for what, (count, least) in outcome.happened.items():
+        yield gate(f"happened: {what}", count >= least, count, f"at least {least}")
+
+
+def change_of(outcome, name):
+    """How much a server counted in the phase; where it ended within, that stands in its report."""
+    if outcome.after:
+        return sum(outcome.after[name]) - sum(outcome.before[name])
+    return outcome.report["totals"][name]
+
+
+def counts(outcome):
+    clients = outcome.clients
+    probes = clients.get("probes", 0)  # each asks one question and resets
+    if outcome.after:
+        left = sum(outcome.after["live"]) + sum(outcome.after["queued"])
+        yield gate("quiet at the end", left == 0, left, "0 connections")
+        bad = conservation(outcome.after)
+        yield gate("conservation", not bad, len(bad), "exact", "; ".join(bad))
+    accepted, connected = change_of(outcome, "accepted"), clients["connected"] + probes
+    unfinished = clients["unfinished"]  # what became of these only the kernel knows
+    yield gate("accepts and connects", -outcome.may_wait <= accepted - connected <= unfinished, accepted - connected,
+               f"a difference of {-outcome.may_wait} to {unfinished}", f"{accepted} accepted, {connected} connected")
+    answered, read = change_of(outcome, "requests"), clients["answered"] + probes
+    yield gate("answers read were counted", read <= answered, read - answered, "at most 0 too many",
+               f"{read} read, {answered} counted")
+    may_miss = clients["left"] + clients["truncated"] + clients["reset"] + outcome.may_cut
+    yield gate("answers nobody read", answered - read <= may_miss, answered - read, f"at most {may_miss}")
+    broken = clients["truncated"] + clients["reset"]
+    thrown = change_of(outcome, "handler_errors") if outcome.after else 0
+    yield gate("answers that broke", broken <= outcome.may_cut + thrown, broken,
+               f"at most {outcome.may_cut + thrown}, cut or thrown")
+    strange = clients["bad"] + (clients["timeout"] if not outcome.may_cut else 0)
+    yield gate("strange answers and timeouts", strange == 0, strange, "0")
+
+
+def ending(outcome):
+    """Of a server that the phase ended."""
+    if not outcome.report:
+        return
+    totals = outcome.report["totals"]
+    yield gate("report adds up", outcome.report["adds_up"], int(outcome.report["adds_up"]), "1")
+    yield gate("exit code", outcome.exit_code in outcome.expected_exit, outcome.exit_code, str(outcome.expected_exit))
+    unasked = totals["cut"] + totals["left"] - outcome.may_cut
+    yield gate("cut or left", unasked <= 0, unasked, "0 more than the scenario cuts")
+
+
+def baseline(name, first, now):
+    """Descriptors, threads and heap of a long-lived server at a quiet point, beside those after its first round."""
+    for what in ("fds", "threads"):
+        yield gate(f"{name}: {what} as before", now[what] <= first[what], now[what] - first[what], "0 more",
+                   f"{first[what]} then, {now[what]} now")
+    grown = now["heap_bytes"] - first["heap_bytes"]
+    yield gate(f"{name}: live heap", grown <= HEAP_SLACK, grown, f"at most {HEAP_SLACK} bytes more")
+
+
+def memory(name, minutes, samples):
+    """Resident memory of a long-lived server. samples: (seconds, KiB), without the first fifth."""
+    bar = next((most for least, most in SLOPES if minutes >= least), None)
+    kept = thinned(samples[len(samples) // 5:], 600)
+    slope = theil_sen([time / 3600 for time, _ in kept], [kib / 1024 for _, kib in kept])
+    if slope is None:
+        return gate(f"{name}: resident memory", None, None, "MiB per hour", "too few samples")
+    figure = round(slope[1], 3)
+    if bar is None:
+        return gate(f"{name}: resident memory", None, figure, "not judged below 20 minutes", "MiB per hour")
+    return gate(f"{name}: resident memory", figure <= bar, figure, f"at most {bar} MiB per hour", "upper 95 % bound")
+
+
+def drift(name, first, last, seconds):
+    """p99 of the same load at the start and at the end: medians of windows of so many seconds, in microseconds."""
+    if len(first) < 3 or len(last) < 3 or seconds < SHORTEST_WINDOW:
+        return gate(f"{name}: p99 at the end", None, None, f"at most {LAST_P99_AT_MOST} of the start",
+                    f"windows of {seconds:.1f} s: not judged below {SHORTEST_WINDOW}")
+    ratio = round(median(last) / median(first), 3)
+    return gate(f"{name}: p99 at the end", ratio <= LAST_P99_AT_MOST, ratio, f"at most {LAST_P99_AT_MOST} of the start",
+                f"{median(first):.0f} us, then {median(last):.0f} us")
+
+
+def starved(outcome):
+    """With the handoff, of requests by connections that all came to one worker."""
+    shares = [after - before for before, after in zip(outcome.before["requests"], outcome.after["requests"])]
+    worst = round(max(shares) * len(shares) / max(1, sum(shares)), 3)
+    return gate("no worker starved", worst <= STARVED_ABOVE, worst, f"worst at most {STARVED_ABOVE} of fair",
+                f"requests {shares}")
+
+
+def verdict(gates):
+    """False: one is red; else True."""
+    return all(one["ok"] is not False for one in gates)

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Reports of soaks.
+
+  scripts/flare-report make DIR            soak.json and soak.html of what stands in DIR, also of a soak that was killed
+  scripts/flare-report merge OUT IN...     one report of several soak.json; order and grouping make no difference
+
+Exit: 0, the verdict is green; 42, it is red; 2, usage, or a file that is no report.
+"""
+
+import json
+import pathlib
+import sys
+
+import gates
+from page import page
+
+FORMAT = 1
+RED = 42
+
+
+def assemble(header, phases, whole, windows, seconds, complete):
+    """The report of one soak. header: seed, shard, minutes, replay."""
+    green = complete and bool(phases) and gates.verdict(whole) and all(phase["ok"] for phase in phases)
+    return {"format": FORMAT, "verdict": "green" if green else "red", "complete": complete, **header, "seconds": seconds,
+            "gates": whole, "phases": phases, "windows_p99_us": windows}
+
+
+def rows_of(path):
+    """The rows of a file whose last line may be cut."""
+    rows = []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            try:
+                rows.append(json.loads(line))
+            except ValueError:
+                break
+    return rows
+
+
+def write(folder, report):
+    samples = [row for row in rows_of(folder / "samples.jsonl") if "server" in row]
+    (folder / "soak.json").write_text(json.dumps(report, indent=1) + "\n")
+    (folder / "soak.html").write_text(page(report, samples))
+
+
+def recovered(folder):
+    """What a soak that was killed had come to."""
+    rows = rows_of(folder / "samples.jsonl")
+    header = next((row["header"] for row in rows if "header" in row), None)
+    if header is None:
+        raise ValueError(f"{folder / 'samples.jsonl'} has no header: it is of no soak")
+    phases = [row["phase_done"] for row in rows if "phase_done" in row]
+    return assemble(header, phases, [], {}, max((row.get("t", 0) for row in rows), default=0), complete=False)
+
+
+def shards_of(report):
+    return report["shards"] if "shards" in report else [report]
+
+
+def merge(*reports):
+    """One report of all of them. Each shard stands as it was; the whole is green if every one is."""
+    shards = sorted((shard for report in reports for shard in shards_of(report)), key=lambda one: json.dumps(one))
+    green = bool(shards) and all(shard["verdict"] == "green" for shard in shards)
+    return {"format": FORMAT, "verdict": "green" if green else "red",
+            "complete": all(shard["complete"] for shard in shards), "seconds": sum(shard["seconds"] for shard in shards),
+            "shards": shards}
+
+
+def load(path):
+    try:
+        report = json.loads(pathlib.Path(path).read_text())
+        if report["format"] == FORMAT and "verdict" in report:
+            return report
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"'{path}' is no report of a soak: {error}") from None
+    raise ValueError(f"'{path}' has format {report['format']}, expected {FORMAT}")
+
+
+def main(given):
+    if given in (["-h"], ["--help"]):
+        print(__doc__.strip())
+        return 0
+    try:
+        if len(given) == 2 and given[0] == "make":
+            folder = pathlib.Path(given[1])
+            done = folder / "soak.json"
+            report = load(done) if done.exists() else recovered(folder)
+            write(folder, report)
+            print(f"{folder / 'soak.html'}, {done}")
+        elif len(given) >= 3 and given[0] == "merge":
+            report = merge(*(load(path) for path in given[2:]))
+            pathlib.Path(given[1]).write_text(json.dumps(report, indent=1) + "\n")
+            print(given[1])
+        else:
+            print(f"flare-report: expected 'make DIR' or 'merge OUT IN...', got '{' '.join(given)}'", file=sys.stderr)
+            return 2
+    except (ValueError, OSError) as error:
+        print(f"flare-report: {error}", file=sys.stderr)
+        return 2
+    print(f"{report['verdict']}{'' if report['complete'] else ', not complete'}")
+    return 0 if report["verdict"] == "green" else RED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,117 @@
+"""Each gate is shown something good and something bad: one that can't be red judges nothing."""
+
+import random
+import unittest
+
+import gates
+from clients import tally
+from scenarios import SCENARIOS, Outcome
+from slope import median, theil_sen
+from soak import plan
+
+FIELDS = ("accepted", "received", "handed_out", "finished", "cut", "live", "queued", "requests", "handler_errors")
+
+
+def line(**fields):
+    return dict({name: [0, 0] for name in FIELDS}, **fields)
+
+
+def outcome(clients=None, **more):
+    """Two workers that served four connections and eight requests; one connection moved."""
+    return Outcome(**{**dict(
+        clients=tally(connected=4, answered=8) | (clients or {}), before=line(),
+        after=line(accepted=[4, 0], received=[0, 1], handed_out=[1, 0], finished=[3, 1], requests=[6, 2])), **more})
+
+
+def red(found):
+    return [one["name"] for one in found if one["ok"] is False]
+
+
+class OfAPhase(unittest.TestCase):
+    def test_what_adds_up_is_green(self):
+        self.assertEqual(red(gates.of_phase(outcome())), [])
+
+    def test_each_of_these_is_red(self):
+        good = outcome().after
+        for name, bad in {
+                "conservation": outcome(after=dict(good, finished=[3, 0])),
+                "quiet at the end": outcome(after=dict(good, finished=[2, 1], live=[1, 0])),
+                "accepts and connects": outcome({"connected": 5}),
+                "answers read were counted": outcome({"answered": 9}),
+                "answers nobody read": outcome({"answered": 7}),
+                "answers that broke": outcome({"reset": 1, "answered": 7}),
+                "strange answers and timeouts": outcome({"bad": 1}),
+                "lines on stderr": outcome(stderr="draining\nflare: 1: broken invariant\n"),
+                "happened: pauses": outcome(happened={"pauses": (0, 1)}),
+                "exit code": outcome(report=report(), exit_code=4),
+                "report adds up": outcome(report=report(adds_up=False), exit_code=0),
+                "cut or left": outcome(report=report(cut=1), exit_code=0)}.items():
+            self.assertEqual(red(gates.of_phase(bad)), [name])
+
+    def test_a_client_that_leaves_may_miss_its_answer(self):
+        self.assertEqual(red(gates.of_phase(outcome({"answered": 7, "left": 1}))), [])
+
+    def test_a_worker_with_a_third_more_than_its_share_starves_the_other(self):
+        self.assertTrue(gates.starved(outcome(after=line(requests=[13, 7])))["ok"])
+        self.assertFalse(gates.starved(outcome(after=line(requests=[14, 6])))["ok"])
+
+
+def report(adds_up=True, **totals):
+    return {"adds_up": adds_up, "totals": dict({"cut": 0, "left": 0}, **totals)}
+
+
+class OfTheWhole(unittest.TestCase):
+    def test_a_descriptor_a_thread_or_more_than_64_kib_of_heap_is_red(self):
+        first = {"fds": 20, "threads": 6, "heap_bytes": 100000}
+        self.assertEqual(red(gates.baseline("on", first, dict(first, heap_bytes=165536))), [])
+        self.assertEqual(red(gates.baseline("on", first, {"fds": 21, "threads": 7, "heap_bytes": 165537})),
+                         ["on: fds as before", "on: threads as before", "on: live heap"])
+
+    def test_memory_that_grows_by_2_mib_an_hour_is_red_in_an_hour_only(self):
+        rng = random.Random(1)
+        grows = [(t, 10000 + t * 2048 / 3600 + rng.uniform(-20, 20)) for t in range(3600)]
+        still = [(t, 10000 + rng.uniform(-200, 200)) for t in range(3600)]
+        self.assertEqual(gates.memory("on", 60, grows)["ok"], False)
+        self.assertEqual(gates.memory("on", 30, grows)["ok"], True)
+        self.assertEqual(gates.memory("on", 60, still)["ok"], True)
+        self.assertIsNone(gates.memory("on", 5, grows)["ok"])
+
+    def test_a_tail_that_grows_by_more_than_a_quarter_is_red(self):
+        self.assertTrue(gates.drift("on", [100, 900, 100], [125, 125, 10], 2)["ok"])
+        self.assertFalse(gates.drift("on", [100, 100, 100], [126, 126, 10], 2)["ok"])
+        self.assertIsNone(gates.drift("on", [100], [200], 2)["ok"])
+        self.assertIsNone(gates.drift("on", [100] * 5, [200] * 5, 1)["ok"])
+
+    def test_one_red_gate_is_a_red_verdict_and_one_not_judged_is_not(self):
+        judged = [gates.gate("a", True, 0, ""), gates.gate("b", None, 0, "")]
+        self.assertTrue(gates.verdict(judged))
+        self.assertFalse(gates.verdict([*judged, gates.gate("c", False, 1, "")]))
+
+
+class Slope(unittest.TestCase):
+    def test_it_is_that_of_the_line_and_one_outlier_in_ten_changes_nothing(self):
+        values = [3 * t + (1000 if t % 10 == 0 else 0) for t in range(50)]
+        slope, upper = theil_sen(list(range(50)), values)
+        self.assertAlmostEqual(slope, 3)
+        self.assertGreaterEqual(upper, slope)
+        self.assertIsNone(theil_sen([1, 2], [1, 2]))
+        self.assertEqual(median([3, 1, 2, 10]), 2.5)
+
+
+class Plan(unittest.TestCase):
+    def test_the_seed_alone_decides(self):
+        self.assertEqual(plan(7, 60), plan(7, 60))
+        self.assertNotEqual(plan(7, 60), plan(8, 60))
+
+    def test_an_hour_has_each_scenario_with_both_strategies(self):
+        seen = {(name, strategy) for name, strategy, _, _ in plan(7, 60)[1]}
+        self.assertEqual(seen, {(name, strategy) for name in SCENARIOS for strategy in ("per-worker", "shared")})
+
+    def test_it_keeps_its_time(self):
+        for minutes in (1, 5, 60):
+            length, phases = plan(7, minutes)
+            self.assertLessEqual(len(phases) * (length + 2) + 4 * length, max(minutes * 60, 60) + length)
+
+
+if __name__ == "__main__":
+    unittest.main()
