@@ -6,7 +6,7 @@
 # sim-nightly takes an hour: the lifecycle with three preemptions, each scenario for FLARE_SIM_SECONDS (300) at most.
 # For the night, too: mutants (scripts/mutants); stress-nightly, 100 million queue operations under tsan
 # (FLARE_STRESS_OPERATIONS); repeats, the tests of stress and shutdown 200 times (FLARE_REPEATS) beside a busy process.
-# soak-smoke: a minute of the soak; soak-nightly: FLARE_SOAK_MINUTES (60) of it.
+# soak-smoke: a minute of the soak; soak-nightly: FLARE_SOAK_MINUTES (60) of it, of the shard FLARE_SOAK_SHARD (1/1).
 # All others (dev, release, asan, tsan, sim, ...): cmake --workflow --preset STAGE.
 # Every stage runs, also after one that failed. Exit: 0, all passed; 42, a test said no: final; 77, a fuzz target did;
 # 1, something else went wrong, a build or a machine; 2, usage, or packages that are missing.
@@ -72,14 +72,14 @@ run_stage() {  # STAGE
     repeats) cmake --preset dev && cmake --build --preset dev && run_repeats ;;
     soak-smoke) run_soak "$1" 1 ;;
     soak-nightly) run_soak "$1" "${FLARE_SOAK_MINUTES:-60}" ;;
-    workflows) ci/check-workflows.sh ;;
+    workflows) ci/check-workflows.sh && ci/check-k8s.sh ;;
     *) run_preset "$1" ;;
   esac
 }
 
 run_soak() {  # STAGE MINUTES
   python3 -B -m unittest discover -s tests/soak -p 'test_*.py' &&
-    scripts/soak --minutes "$2" --seed "$FLARE_SOAK_SEED" --out "build/$1"
+    scripts/soak --minutes "$2" --seed "$FLARE_SOAK_SEED" --shard "${FLARE_SOAK_SHARD:-1/1}" --out "build/$1"
 }
 
 # The exit code for a stage that failed: whether trying again may help.

@@ -3,6 +3,8 @@
 # The script that sources it has set $bin, the folder of the tools. Everything is written below $work, a new folder that
 # goes away at the end, and no process outlives the script.
 
+. scripts/lib/tools.sh
+
 work=$(mktemp -d "${TMPDIR:-/tmp}/flare-run.XXXXXX") || exit 2
 declare -A pid_of=()   # NAME: process
 declare -A port_of=()  # NAME: the port that it really bound
@@ -96,14 +98,4 @@ judge() {  # "TEXT" LEFT OPERATOR RIGHT: prints and counts; awk compares
     printf 'FAILED  %s: %s (bar: %s %s)\n' "$1" "$2" "$3" "$4"
     verdicts=1
   fi
-}
-
-# The tools as people get them: optimised. FLARE_BIN names the folder of others.
-build_tools() {
-  bin=${FLARE_BIN:-build/demo/tools}
-  [ -z "${FLARE_BIN:-}" ] || return 0
-  need_packages demo || exit 2
-  { cmake --preset release -B build/demo -DFLARE_BUILD_TESTS=OFF -DFLARE_BUILD_EXAMPLES=OFF &&
-      cmake --build build/demo --target flare-serve flare-storm; } >build-demo.log 2>&1 || { cat build-demo.log; exit 1; }
-  rm -f build-demo.log
 }

@@ -7,17 +7,17 @@
 
 packages_of() {  # TASK: the packages it needs, one line
   local build="g++ cmake ninja-build pkg-config node-llhttp libcli11-dev nlohmann-json3-dev"
-  local tests="libgtest-dev libgmock-dev librapidcheck-dev"
+  local tests="libgtest-dev libgmock-dev librapidcheck-dev python3"
   local clang="clang-22 libclang-rt-22-dev"
   case $1 in
     lint) echo "g++ node-llhttp clang-format-22 python3" ;;
     demo) echo "$build" ;;
     dev | release) echo "$build $tests strace" ;;
-    coverage) echo "$build $tests strace libboost-context-dev gcovr python3" ;;
+    coverage) echo "$build $tests strace libboost-context-dev gcovr" ;;
     asan | tsan | stress-nightly) echo "$build $tests $clang" ;;
     sim | sim-nightly) echo "$build $tests libboost-context-dev" ;;
     sim-asan | sim-tsan | fuzz) echo "$build $tests $clang libboost-context-dev" ;;
-    mutants) echo "$build $tests strace $clang libboost-context-dev git python3 ccache" ;;
+    mutants) echo "$build $tests strace $clang libboost-context-dev git ccache" ;;
     repeats) echo "$build $tests" ;;
     soak | soak-smoke) echo "$build python3 strace" ;;
     soak-nightly) echo "$build python3 strace chromium" ;;

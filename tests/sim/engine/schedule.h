@@ -168,6 +168,7 @@ class Schedule {
   static void thread_main(void* argument);
   void prepare(int thread, Name name);
   void identify(SharedObject& object);
+  void check_alive(const SharedObject& object, Name call);
   static bool is_ready(Ready ready, void* argument);
   bool is_enabled(const Slot& one) const;
   int others_enabled(std::array<int, kMaxThreads>& threads) const;

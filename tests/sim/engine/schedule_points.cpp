@@ -20,12 +20,20 @@ void Schedule::identify(SharedObject& object) {
   object.accesses.clear();
 }
 
+// What was freed is filled with what is no id; what has become something else since may look like one.
+void Schedule::check_alive(const SharedObject& object, Name call) {
+  if (object.id >= kIds || static_cast<unsigned>(object.last_write.thread) >= kMaxThreads) {
+    fail("memory", std::string(call.text()) + " of what was freed");
+  }
+}
+
 void Schedule::point(SharedObject& object, bool writes, Name call, bool schedules) {
   step();
   if (object.id == 0) identify(object);
-  if (object.id >= kIds) fail("memory", std::string(call.text()) + " of what was freed");
+  check_alive(object, call);
   if (schedules && is_point(object)) {
     preempt(call);
+    check_alive(object, call);  // another thread may have freed it meanwhile
   } else {
     ++site_;
   }
@@ -72,13 +80,14 @@ std::uint64_t Schedule::signature(const Choice& choice) const {
 void Schedule::lock_point(SharedObject& object, Name call) {
   step();
   if (object.id == 0) identify(object);
-  if (object.id >= kIds) fail("memory", std::string(call.text()) + " of what was freed");
+  check_alive(object, call);
   if (object.only_thread != running_ && object.only_thread != -2) {
     object.only_thread = -2;
     if (learned_->add(object.id)) verdict_.learned_more = true;
   }
   if (is_point(object)) {
     preempt(call);
+    check_alive(object, call);  // another thread may have freed it meanwhile
   } else {
     ++site_;
   }

@@ -38,13 +38,16 @@ Scenario lost_update() {
   });
 }
 
-std::string oracle_of(Scenario one) {
+Verdict failure_of(Scenario one, int preemptions) {
   Explorer explorer(std::move(one));
   Budget budget;
-  budget.preemptions = 1;
+  budget.preemptions = preemptions;
   ExplorerLimits limits;
   limits.most_schedules = 1000;
-  return explorer.enumerate(budget, limits).failure.oracle;
+  return explorer.enumerate(budget, limits).failure;
+}
+std::string oracle_of(Scenario one) {
+  return failure_of(std::move(one), 1).oracle;
 }
 
 TEST(SimCanary, EnumerationFindsALostUpdate) {
@@ -143,6 +146,25 @@ TEST(SimCanary, UsedAfterItWasFreed) {
               again->store(2);
             })),
             "memory");
+}
+
+// The word is alive when its user comes to it, and is freed while that one is held up before the access itself.
+TEST(SimCanary, FreedWhileItsUserStoodBeforeIt) {
+  if (!survives_misused_memory()) GTEST_SKIP() << "a sanitizer ends the process at the defect";
+  const Verdict found = failure_of(scenario([] {
+                                     Atomic<int> begun{0};
+                                     auto* word = new Atomic<int>(1);
+                                     Actor other("other", [&begun, word] {
+                                       begun.store(1);
+                                       word->store(2);
+                                     });
+                                     if (begun.load() == 0) other.join();
+                                     static_cast<void>(word->load());
+                                     delete word;
+                                   }),
+                                   2);
+  EXPECT_EQ(found.oracle, "memory");
+  EXPECT_NE(found.text.find("store of what was freed"), std::string::npos) << found.text;
 }
 
 TEST(SimCanary, AccessToNoMemory) {
