@@ -44,7 +44,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="scripts/mutants --generated")
     parser.add_argument("--count", type=int, default=150, help="mutants that compile (default 150)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=2, help="copies of the tree at work at a time (default 2)")
+    parser.add_argument("--jobs", type=int, default=4, help="copies of the tree at work at a time (default 4: tests mostly wait)")
     parser.add_argument("--only", default="", help="sites whose FILE:LINE:KIND holds this text")
     parser.add_argument("--list", action="store_true", help="print the sites, test nothing")
     return parser.parse_args()
@@ -64,9 +64,9 @@ def judge_all(sites, count, jobs, folder):
     normal = {}
     for number in range(jobs):  # one after the other: the first one's objects serve the others, too
         bench = Workshop(ROOT, folder / str(number), normal)
-        bench.prepare(jobs)
+        bench.prepare()
         if not normal:
-            bench.measure()
+            bench.measure(jobs)
         benches.put(bench)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         rest, open_, done = iter(sites), set(), 0

@@ -1,5 +1,6 @@
 """A scratch copy of the tree in which one place at a time is broken, and the whole suite asked whether it sees that."""
 
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -64,7 +65,7 @@ class Workshop(Scratch):
         environment = dict(self.environment, **SETTINGS)
         if program in DEEP:
             del environment["FLARE_SIM_PREEMPTIONS"], environment["FLARE_SIM_SCHEDULES"]
-        said = self.folder / "said.txt"
+        said = self.folder / f"{program}.txt"
         arguments = ["--gtest_fail_fast"]
         if program.startswith("fuzz_"):
             arguments = [f"tests/fuzz/corpus/{program.removeprefix('fuzz_')}"]
@@ -94,20 +95,27 @@ class Workshop(Scratch):
         return self.call(["clang++-22", "-std=c++20", "-fsyntax-only", "-Iruntime", "-I/usr/share/include/llhttp",
                           "-Wthread-safety", "-Werror=thread-safety", *sources]) == 0
 
-    def prepare(self, jobs):
+    def prepare(self):
         """Builds all of it as it is."""
         for preset, programs in ALL.items():
-            if not self.build(preset, *programs, jobs=jobs):
+            if not self.build(preset, *programs, jobs=os.cpu_count() or 1):
                 raise SystemExit(f"mutants: {preset} does not build as it is: {self.log.name}")
 
-    def measure(self):
-        """Runs all of it as it is: what is red already proves nothing."""
-        for preset, programs in ALL.items():
-            for program in programs:
-                try:
-                    self.normal[program] = self.run(preset, program)
-                except Killed as red:
-                    raise SystemExit(f"mutants: {red.test} is red without a mutant: {self.log.name}") from None
+    def measure(self, jobs):
+        """Runs all of it as it is, as many programs at a time as there will be mutants: what is red already proves
+        nothing."""
+        def normal(preset, program):
+            try:
+                return program, self.run(preset, program)
+            except Killed as red:
+                return program, red.test
+
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            runs = [pool.submit(normal, preset, program) for preset, programs in ALL.items() for program in programs]
+            for program, result in (run.result() for run in runs):
+                if isinstance(result, str):
+                    raise SystemExit(f"mutants: {result} is red without a mutant: {self.log.name}")
+                self.normal[program] = result
 
     def judge(self, site):
         """One of: ("no mutant", ""), ("survived", ""), (how, test)."""

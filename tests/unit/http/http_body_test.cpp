@@ -101,6 +101,23 @@ TEST(HttpBody, HeadNeverAsksTheSource) {
   EXPECT_EQ(0U, counted.given);
 }
 
+// A source that fills whatever room it gets is asked for what is left of its length, and no more.
+// proves: C-HTTP-03
+TEST(HttpBody, ASourceIsNeverAskedForMoreThanItsLength) {
+  HttpDriver driver([](const HttpRequest&) {
+    HttpResponse response;
+    response.source_length = 100'000;
+    response.source = [](char* data, std::size_t size) {
+      std::fill_n(data, size, 'x');
+      return size;
+    };
+    return response;
+  });
+  const auto answers = driver.exchange(get() + get());
+  ASSERT_EQ(2U, answers.size());
+  for (const Answer& answer : answers) EXPECT_TRUE(answer.body == std::string(100'000, 'x')) << answer.body.size();
+}
+
 // proves: C-HTTP-08
 TEST(HttpBody, ASourceThatThrowsAtOnceIs500AndLaterIsCut) {
   std::size_t good = 0;

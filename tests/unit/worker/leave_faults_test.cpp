@@ -112,5 +112,26 @@ TEST(LeaveOwnListener, AnErrorOfOneConnectionLosesNoOtherOne) {
   EXPECT_TRUE(adds_up(server.drain(5000)));
 }
 
+// Accepted in the pass that crashed, and not adopted yet: cut and counted, and live no more.
+// proves: C-CRASH-02, INV-22
+TEST(LeaveInHand, WhatACrashHadInHandIsCutAndLiveNoMore) {
+  const faults::Scope scope;
+  Hooks hooks;
+  hooks.before_serve = [&](int) { hooks.gate.enter(); };
+  HookScheduler server = serve(hooks, 1, uncapped(ListenerStrategy::kPerWorker));
+  const std::vector<LineClient> clients = [&] {
+    std::vector<LineClient> waiting;
+    for (int i = 0; i < 4; ++i) waiting.emplace_back(server.addresses().front());
+    return waiting;
+  }();
+  faults::fail(Symbol::kAccept4, 3, EBADF);
+  hooks.gate.open();
+  EXPECT_TRUE(wait_until([&] {
+    const WorkerSnapshot one = server.stats()[0];
+    return one.crashed && one.accepted == 4 && one.cut == 4 && one.live == 0;
+  })) << "live: "
+      << server.stats()[0].live;
+}
+
 }  // namespace
 }  // namespace flare::testing
