@@ -55,7 +55,7 @@ class Gate {
 // What a test puts in place of a call; an empty one leaves the line protocol's own. Outlives the server.
 struct Hooks {
   std::function<void(int worker)> before_open;  // in Protocol::open
-  std::function<Step(const Wire&)> on_open, on_turn, on_deadline, on_drain;
+  std::function<Step(const Wire&)> on_open, on_turn, on_deadline, on_drain, on_grace_over;
   std::function<Step(const Wire&, Readiness)> on_ready;
   std::function<void(int worker)> before_serve;
   Gate gate;
@@ -72,6 +72,9 @@ class HookConnection : public LineConnection {
   Step on_drain(const Wire& w) override { return hooks_.on_drain ? hooks_.on_drain(w) : LineConnection::on_drain(w); }
   Step on_deadline(const Wire& w) override {
     return hooks_.on_deadline ? hooks_.on_deadline(w) : LineConnection::on_deadline(w);
+  }
+  Step on_grace_over(const Wire& w) override {
+    return hooks_.on_grace_over ? hooks_.on_grace_over(w) : LineConnection::on_grace_over(w);
   }
   Step on_ready(const Wire& w, Readiness ready) override {
     accepted_by_ = w.accepted_by;

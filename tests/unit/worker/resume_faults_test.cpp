@@ -64,6 +64,24 @@ TEST(Resume, AListenerThatCannotBeAddedNowIsAddedLater) {
   }
 }
 
+// A listener that is back is all that it needs: it does not go on trying.
+// proves: C-ACCEPT-06, INV-18
+TEST(Resume, AWorkerThatHasResumedIsQuiet) {
+  for (const ListenerStrategy strategy : kBoth) {
+    PausedWorker paused(strategy);
+    paused.free_a_place();
+    LineClient client(paused.server().addresses().front());
+    EXPECT_EQ(client.ask("x"), "x");
+    client.close();
+    EXPECT_TRUE(wait_until([&] { return sum(paused.server(), &WorkerSnapshot::live) == 2; }));
+    EXPECT_TRUE(await_idle(paused.server()));
+    const std::uint64_t ticks = sum(paused.server(), &WorkerSnapshot::ticks);
+    // A retry comes after 100 ms at the latest. What is quiet stays so for any time.
+    const auto looks_again = [&] { return sum(paused.server(), &WorkerSnapshot::ticks) > ticks + 1; };
+    EXPECT_FALSE(wait_until(looks_again, std::chrono::milliseconds(400)));
+  }
+}
+
 // A client that comes meanwhile is found by the retry: the listener needs no registration to be accepted from.
 // proves: C-ACCEPT-06
 TEST(Resume, WhoComesMeanwhileIsAcceptedByTheRetry) {

@@ -158,5 +158,33 @@ TEST(StopWakes, AConnectionThatAlwaysHasWorkDoesNotHideIt) {
   stopper.join();
 }
 
+// However many ticks the drain has after its grace, a connection that stays is told once.
+// proves: C-DRAIN-01
+TEST(Tick, AConnectionLearnsOnceThatItsGraceIsOver) {
+  Hooks hooks;
+  std::atomic<int> told{0};
+  hooks.on_drain = [](const Wire&) { return Step::keep(INTEREST_READ); };
+  hooks.on_grace_over = [&](const Wire&) {
+    ++told;
+    return Step::keep(INTEREST_READ);
+  };
+  SchedulerOptions options = uncapped(ListenerStrategy::kPerWorker);
+  options.serving.poll_cap = std::chrono::milliseconds(5);
+  HookScheduler server = serve(hooks, 1, options);
+  LineClient client(server.addresses().front());
+  ASSERT_EQ(client.ask("x"), "x");
+  std::uint64_t ticks_at_grace = 0;
+  std::thread watch([&] {
+    EXPECT_TRUE(wait_until([&] { return told == 1; }));
+    ticks_at_grace = sum(server, &WorkerSnapshot::ticks);
+  });
+  const auto reports = server.drain(400);
+  watch.join();
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(reports[0].cut, 1);
+  EXPECT_GT(sum(server, &WorkerSnapshot::ticks), ticks_at_grace + 2)
+      << "it had no tick in which it could be told twice";
+}
+
 }  // namespace
 }  // namespace flare::testing
