@@ -2,7 +2,7 @@
 """Breaks one promise at a time in a scratch copy, and demands that the test which proves it turns red.
 
   scripts/mutants --list              the patches, with the tests they name
-  scripts/mutants --promise ID        the patches of one promise
+  scripts/mutants --promise ID...     the patches of these promises
   scripts/mutants --all               every patch
   scripts/mutants --missing           the promises of docs/contract.md that no patch breaks
   scripts/mutants --generated ...     mutants of the usual kinds, drawn from all sources (--generated --help)
@@ -160,11 +160,13 @@ def main(arguments):
                 print(promise)
         return 0
     if what == "--promise":
-        if len(arguments) != 2:
+        wanted = arguments[1:]
+        if not wanted:
             fail("--promise needs an id, such as C-QUEUE-01")
-        patches = [patch for patch in patches if patch.promise() == arguments[1]]
-        if not patches:
-            fail(f"tests/mutants/ has no patch for '{arguments[1]}'")
+        for promise in wanted:
+            if all(patch.promise() != promise for patch in patches):
+                fail(f"tests/mutants/ has no patch for '{promise}'")
+        patches = [patch for patch in patches if patch.promise() in wanted]
     elif what not in ("--list", "--all") or len(arguments) != 1:
         fail(f"expected --list, --missing, --promise ID, --all or --generated, got '{' '.join(arguments)}'")
     if what == "--list":

@@ -67,7 +67,7 @@ TEST_P(StatisticsStress, NoCounterFallsWhileItIsReadAndTheLastOnesAreTheReports)
   std::atomic<bool> over{false};
   run_together(2, [&](int thread) {
     if (thread == 0) {
-      reports = server.drain(2000);
+      reports = server.drain(60'000);
       over.store(true);
       return;
     }

@@ -91,7 +91,6 @@ void ConnectionSet::on_timer(std::uint64_t handle) {
     finish(*slot, slot->reason);
     return;
   }
-  slot->deadline = kNever;
   step(*slot, [](Connection& connection, const Wire& w) { return connection.on_deadline(w); });
 }
 

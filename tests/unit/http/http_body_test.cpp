@@ -1,4 +1,6 @@
 // Bodies by callback and slow readers: one buffer ahead, never more; what a source that throws does.
+#include <iterator>
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -116,6 +118,30 @@ TEST(HttpBody, ASourceIsNeverAskedForMoreThanItsLength) {
   const auto answers = driver.exchange(get() + get());
   ASSERT_EQ(2U, answers.size());
   for (const Answer& answer : answers) EXPECT_TRUE(answer.body == std::string(100'000, 'x')) << answer.body.size();
+}
+
+// However small its pieces are, a source does not keep its worker: the others have their turn in between.
+// proves: C-HTTP-08
+TEST(HttpBody, ASourceIsAskedSoManyTimesInATurn) {
+  HttpDriver* of = nullptr;
+  std::map<int, int> asked;  // call of the connection -> times
+  HttpDriver driver([&](const HttpRequest&) {
+    HttpResponse response;
+    response.source = [&, left = 100](char* data, std::size_t) mutable -> std::size_t {
+      ++asked[of->calls()];
+      *data = 'x';
+      return left-- > 0 ? 1 : 0;
+    };
+    return response;
+  });
+  of = &driver;
+  const auto answers = driver.exchange(get());
+  ASSERT_EQ(1U, answers.size());
+  EXPECT_EQ(100U, answers[0].body.size());
+  asked.erase(asked.begin());  // the first piece goes with the head
+  asked.erase(std::prev(asked.end()));
+  EXPECT_GE(asked.size(), 4U);
+  for (const auto& [call, times] : asked) EXPECT_EQ(http_limits::kPullsPerTurn, times) << "call " << call;
 }
 
 // proves: C-HTTP-08

@@ -3,7 +3,10 @@
 
 #include <sched.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 
 #include "flare/kernel/system_kernel.h"
@@ -83,6 +86,34 @@ TEST(CpuQuota, EveryGroupOnTheWayToTheRootIsLookedAt) {
 
 TEST(CpuQuota, AMissingFolderIsNoLimit) {
   EXPECT_EQ(cgroup_cpu_limit("/nonexistent/cgroup"), Limit{});
+}
+
+// proves: C-START-05
+TEST(CpuQuota, TheSmallestLimitOnTheWayCounts) {
+  std::ifstream file("/proc/self/cgroup");
+  const std::string groups((std::istreambuf_iterator<char>(file)), {});
+  std::string root = ::testing::TempDir() + "flare-cgroup-XXXXXX";
+  ASSERT_NE(::mkdtemp(root.data()), nullptr);
+  const CgroupPaths paths = cgroup_paths(groups, root);
+  if (paths.v2.empty() && paths.v1.empty()) GTEST_SKIP() << "/proc/self/cgroup names no group";
+  // Two folders above each other, so that the smaller limit is once the first and once the last that is read.
+  const auto limit = [&](const std::string& path, int cpus) {
+    std::filesystem::create_directories(path);
+    std::ofstream(path + "/cpu.max") << cpus << "00000 100000\n";
+    std::ofstream(path + "/cpu.cfs_quota_us") << cpus << "00000\n";
+    std::ofstream(path + "/cpu.cfs_period_us") << "100000\n";
+  };
+  const std::vector<std::string>& way = paths.v2.empty() ? paths.v1 : paths.v2;
+  for (const auto& [first, last] : {std::pair(3, 2), std::pair(2, 3)}) {
+    limit(way.front(), first);
+    EXPECT_EQ(cgroup_cpu_limit(root), Limit{first});
+    if (way.size() == 1) continue;
+    limit(way.back(), last);
+    EXPECT_EQ(cgroup_cpu_limit(root), Limit{2}) << first << ", " << last;
+    std::filesystem::remove(way.back() + "/cpu.max");
+    std::filesystem::remove(way.back() + "/cpu.cfs_quota_us");
+  }
+  std::filesystem::remove_all(root);
 }
 
 // proves: C-START-05

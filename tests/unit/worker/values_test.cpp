@@ -90,6 +90,19 @@ TEST(ConnectionTable, RemovingASlotClosesItsSocketOnceAndAllCanBeVisitedWhileThe
   EXPECT_EQ(open_descriptors(), before + 20);
 }
 
+TEST(ConnectionTable, APlaceThatIsFreeIsUsedAgain) {
+  ConnectionTable table;
+  const auto place_of = [](const ConnectionSlot& slot) { return static_cast<std::uint32_t>(slot.handle()); };
+  ConnectionSlot& first = table.add(UniqueFd());
+  const std::uint32_t place = place_of(first);
+  table.remove(first);
+  for (int i = 0; i < 10; ++i) {
+    ConnectionSlot& again = table.add(UniqueFd());
+    EXPECT_EQ(place_of(again), place) << "a table that never uses a place again grows with every connection";
+    table.remove(again);
+  }
+}
+
 TEST(ConnectionTable, AHandleOfNothingFindsNothing) {
   ConnectionTable table;
   EXPECT_EQ(table.find(0), nullptr);
