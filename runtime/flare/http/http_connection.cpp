@@ -181,7 +181,7 @@ Step HttpConnection::pump(const Wire& wire) {
   for (int pulls = 0; pulls < http_limits::kPullsPerTurn; ++pulls) {
     std::string& out = protocol_.out();
     out.clear();
-    bool more = false;
+    bool more{};
     try {
       const HttpProtocol::HandlerScope timed(protocol_);
       more = stream_->pull(out);

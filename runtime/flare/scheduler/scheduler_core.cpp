@@ -166,9 +166,6 @@ void SchedulerCore::collect(WorkerGroup& group) {
     }
   }
   record_.reports.resize(threads_.size());
-  for (int id = 0; id < worker_count_; ++id) {
-    group.shared->snapshot(id, SystemKernel::now(), record_.last[static_cast<std::size_t>(id)]);
-  }
 }
 
 // After this nothing of the group is reachable from here; a worker that was left behind holds what it needs.

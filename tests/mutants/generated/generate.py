@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mutants of the usual kinds, drawn by seed from all sites of runtime/flare, each built and tested.
 
-  scripts/mutants --generated [--count N] [--seed S] [--jobs J] [--only TEXT] [--list]
+  scripts/mutants --generated [--count N] [--seed S] [--jobs J] [--only TEXT]... [--list]
 
 Prints a table: each mutant with the first test that killed it and how. A survivor is a hole in the suite, or it is
 explained in tests/mutants/generated/survivors.md, which at most 5 % may be. Exit: 0, or 1 when that does not hold.
@@ -45,7 +45,7 @@ def arguments():
     parser.add_argument("--count", type=int, default=150, help="mutants that compile (default 150)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=4, help="copies of the tree at work at a time (default 4: tests mostly wait)")
-    parser.add_argument("--only", default="", help="sites whose FILE:LINE:KIND holds this text")
+    parser.add_argument("--only", action="append", help="sites whose FILE:LINE:KIND holds this text, or another --only's")
     parser.add_argument("--list", action="store_true", help="print the sites, test nothing")
     return parser.parse_args()
 
@@ -84,7 +84,7 @@ def judge_all(sites, count, jobs, folder):
 
 def main():
     options = arguments()
-    sites = [site for site in all_sites(ROOT) if options.only in site.name()]
+    sites = [site for site in all_sites(ROOT) if any(text in site.name() for text in options.only or [""])]
     random.Random(options.seed).shuffle(sites)
     if options.list:
         for site in sites:

@@ -4,8 +4,11 @@
 #include <rapidcheck.h>
 
 #include <map>
+#include <new>
 #include <set>
 #include <vector>
+
+#include "support/fault_memory.h"
 
 namespace flare::testing {
 namespace {
@@ -113,6 +116,22 @@ TEST(RegistrationTable, BehavesAsAMapWhoseKeysNeverReturn) {
       for (const std::uint64_t key : used) RC_ASSERT((table.current(key) != nullptr) == live.contains(key));
     }
   }));
+}
+
+// proves: INV-10
+TEST(RegistrationTable, WithoutMemoryNothingHasChanged) {
+  for (long nth = 1;; ++nth) {
+    RegistrationTable table;
+    faults::fail_allocation(nth);
+    try {
+      static_cast<void>(table.next_key());
+    } catch (const std::bad_alloc&) {
+    }
+    const bool failed = faults::end_allocation_faults() > 0;
+    EXPECT_EQ(RegistrationTable::slot_of(table.next_key()), 0U) << "allocation " << nth << " lost a slot";
+    if (!failed) break;
+    EXPECT_LT(nth, 20);
+  }
 }
 
 }  // namespace

@@ -66,5 +66,21 @@ TEST(Scheduler, EmptyOnesAcceptEveryCall) {
   EXPECT_TRUE(moved.drain(10).empty());
 }
 
+// At run time, so that a concept that takes anything fails a test and not only a build.
+TEST(FrontendConcept, TakesWhatCanBeCopiedAndServes) {
+  struct Serves {
+    bool requires_per_worker_listener() const { return false; }
+    void run_worker(WorkerContext&) {}
+  };
+  struct ServesAndCannotBeCopied : Serves {
+    ServesAndCannotBeCopied() = default;
+    ServesAndCannotBeCopied(const ServesAndCannotBeCopied&) = delete;
+    ServesAndCannotBeCopied& operator=(const ServesAndCannotBeCopied&) = delete;
+  };
+  EXPECT_TRUE(Frontend<Serves>);
+  EXPECT_FALSE(Frontend<ServesAndCannotBeCopied>);
+  EXPECT_FALSE(Frontend<int>);
+}
+
 }  // namespace
 }  // namespace flare::testing

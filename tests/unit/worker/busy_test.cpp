@@ -69,6 +69,26 @@ TEST(Deadlines, AStopAskedForByOneLeavesTheOthersUnfired) {
   EXPECT_EQ(fired, 1);
 }
 
+// Nothing is told to a connection that asked for nothing, however much its socket holds; later it asks again.
+// proves: C-SERVE-06
+TEST(Busy, AConnectionThatWantsNothingIsLeftAlone) {
+  Hooks hooks;
+  std::atomic<int> ready{0};
+  hooks.on_ready = [&](const Wire& w, Readiness) {
+    return ++ready == 1 ? Step::keep(0, w.now + milliseconds(100)) : Step::close(CloseReason::kAnswered);
+  };
+  hooks.on_deadline = [&](const Wire&) {
+    EXPECT_EQ(ready, 1);
+    return Step::keep(INTEREST_READ);
+  };
+  auto server = serve(hooks, 1, uncapped(ListenerStrategy::kPerWorker));
+  LineClient client(server.addresses().front());
+  EXPECT_TRUE(client.send("x\n"));
+  EXPECT_NE(client.await_end(), StreamEnd::kOpen);
+  EXPECT_TRUE(wait_until([&] { return sum(server, CloseReason::kAnswered) == 1; }));
+  EXPECT_EQ(ready, 2);
+}
+
 // Each worker has a connection that always wants its turn, so none ever sleeps; what is pushed to it is adopted.
 // field-bugs B10
 // proves: C-SERVE-01, C-SERVE-06, INV-06

@@ -186,5 +186,22 @@ TEST(Filled, AWorkerThatWasFilledInItsSleepLeavesAClientToItsPeer) {
   EXPECT_GT(woken, 0) << "in 60 rounds the client woke the other worker";
 }
 
+// Whoever leaves waits for no place any more: its peers need not ask it.
+// proves: C-ACCEPT-05
+TEST(Paused, AWorkerThatHasLeftCountsAsPausedNoMore) {
+  Hooks hooks;
+  Insight insight;
+  SchedulerOptions options = uncapped(ListenerStrategy::kPerWorker);
+  options.serving.max_connections = 1;
+  auto server = Scheduler<OpenFrontend>::start(own_loopback(), OpenFrontend(hooks, insight), 1, false, {}, options);
+  LineClient holder(server.addresses().front());
+  ASSERT_EQ(holder.ask("x"), "x");
+  const LineClient waiting(server.addresses().front());
+  ASSERT_TRUE(wait_until([&] { return insight.shared->pool.paused_count() == 1; }));
+  server.shutdown();
+  EXPECT_EQ(insight.shared->pool.paused_count(), 0);
+  insight.shared = nullptr;
+}
+
 }  // namespace
 }  // namespace flare::testing

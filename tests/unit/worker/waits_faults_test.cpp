@@ -34,6 +34,24 @@ TEST(Deadlines, OneThatIsFarAwayIsWaitedForInPieces) {
   }
 }
 
+// A drain that nobody gave a deadline waits for its connection without one: no time limit at all.
+// proves: INV-19
+TEST(Deadlines, ADrainWithoutOneWaitsWithoutOne) {
+  const faults::Scope scope;
+  Hooks hooks;
+  std::atomic<bool> told{false};
+  hooks.on_drain = [](const Wire&) { return Step::keep(INTEREST_READ); };
+  hooks.on_grace_over = [&](const Wire&) {
+    told = true;
+    return Step::keep(INTEREST_READ);
+  };
+  auto server = serve(hooks, 1, uncapped(ListenerStrategy::kPerWorker));
+  LineClient client(server.addresses().front());
+  ASSERT_EQ(client.ask("x"), "x");
+  server.request_stop();
+  EXPECT_TRUE(wait_until([&] { return told && faults::last_wait_timeout() == -1; })) << faults::last_wait_timeout();
+}
+
 // A deadline that is set anew a hundred times, at any part of a millisecond: each time the worker sleeps once and
 // wakes when it has come.
 // field-bugs A09
