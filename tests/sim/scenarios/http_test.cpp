@@ -30,9 +30,9 @@ TEST_P(SimHttp, EveryScheduleWithinTheBound) {
 // and one or two followers may differ from the usual ones.
 constexpr Bound kBounds[] = {
     {"http.per-worker.handoff", 1, 7'561, 0, 1, 2},     {"http.per-worker.drain", 1, 21'594, 0, 1, 1},
-    {"http.per-worker.drain-late", 1, 27'323, 0, 1, 2}, {"http.per-worker.drain-408", 1, 5'886},
+    {"http.per-worker.drain-late", 1, 27'053, 0, 1, 2}, {"http.per-worker.drain-408", 1, 5'886},
     {"http.shared.handoff", 1, 10'767, 0, 1, 2},        {"http.shared.drain", 1, 25'235, 0, 1, 1},
-    {"http.shared.drain-late", 1, 35'293, 0, 1, 2},     {"http.shared.drain-408", 1, 5'931},
+    {"http.shared.drain-late", 1, 35'041, 0, 1, 2},     {"http.shared.drain-408", 1, 5'931},
 };
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, SimHttp, ::testing::ValuesIn(kBounds), bound_name);

@@ -15,7 +15,7 @@ TEST_P(SimLifecycle, EveryScheduleWithinTheBound) {
 
 constexpr Bound kBounds[] = {
     {"lifecycle.per-worker.shutdown", 2, 227'375},
-    {"lifecycle.per-worker.double-shutdown", 2, 1'344'601},
+    {"lifecycle.per-worker.double-shutdown", 2, 1'328'209},
     {"lifecycle.per-worker.stop-before-first-poll", 2, 11'772},
     {"lifecycle.per-worker.drain", 2, 677'222},
     {"lifecycle.per-worker.drain-zero", 2, 227'375},
@@ -27,7 +27,7 @@ constexpr Bound kBounds[] = {
     {"lifecycle.per-worker.push-meets-close", 2, 730'008},
     {"lifecycle.per-worker.crash", 2, 28'343},
     {"lifecycle.shared.shutdown", 2, 121'128},
-    {"lifecycle.shared.double-shutdown", 2, 723'849},
+    {"lifecycle.shared.double-shutdown", 2, 717'045},
     {"lifecycle.shared.stop-before-first-poll", 2, 15'213},
     {"lifecycle.shared.drain", 2, 304'158},
     {"lifecycle.shared.drain-zero", 2, 121'128},

@@ -106,11 +106,9 @@ TEST(LeaveOwnListener, AnErrorOfOneConnectionLosesNoOtherOne) {
     clients.emplace_back(server.addresses().front());
     EXPECT_TRUE(clients.back().send("x\n"));
   }
-  ASSERT_TRUE(wait_until([&] { return server.stats()[0].ticks > 0 && server.stats()[0].sleeping; }));
   leave.open();
   for (LineClient& client : clients) EXPECT_EQ(client.line(), "x");
   EXPECT_EQ(faults::injected(Symbol::kAccept4), 1);
-  EXPECT_GE(server.stats()[1].wakes_sent, 1U) << "its peer slept";
   EXPECT_TRUE(adds_up(server.drain(5000)));
 }
 

@@ -154,6 +154,33 @@ TEST(Refused, AnOrphanIsOfferedToTheNextPeer) {
   gate.open();
 }
 
+// proves: C-CRASH-02
+TEST(Orphans, WakeAPeerThatSleepsAndNoOther) {
+  Gate gate;
+  std::atomic<bool> over{false};
+  const auto gives = [&](WorkerContext& context) {
+    WorkerHandoffPool& pool = context.pool();
+    for (const bool asleep : {false, true, false}) {
+      if (asleep) {
+        EXPECT_TRUE(pool.begin_sleep(1));
+      }
+      const std::uint64_t before = context.stats().wakes_sent.get();
+      SocketPair orphan;
+      give_away(context, std::move(orphan.a), 0);
+      EXPECT_EQ(context.stats().wakes_sent.get() - before, asleep ? 1U : 0U);
+      pool.end_sleep(1);
+      for (const std::int64_t packed : pool.queue(1).drain()) {
+        const UniqueFd closed(HandoffToken::unpack(packed).fd);
+      }
+    }
+    over = true;
+  };
+  auto server = Scheduler<OrphanFrontend>::start(own_loopback(), OrphanFrontend(gate, gives), 2, false, {},
+                                                 uncapped(ListenerStrategy::kPerWorker, HandoffPolicy(true, 1, 1)));
+  EXPECT_TRUE(wait_until([&] { return over.load(); }));
+  gate.open();
+}
+
 // What a crashed peer left fills a worker that sleeps and has not paused. The client that wakes it is its peer's.
 // proves: C-ACCEPT-03, C-ACCEPT-05, INV-17
 TEST(Filled, AWorkerThatWasFilledInItsSleepLeavesAClientToItsPeer) {
