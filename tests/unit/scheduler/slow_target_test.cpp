@@ -49,12 +49,13 @@ TEST(SchedulerSlowTarget, KeepsATokenThatIsYoungerThanItsLastLook) {
   ASSERT_TRUE(wait_until([&] { return scheduler.stats()[1].queued == 1; }));
   first->open();
   ASSERT_TRUE(wait_until([&] { return second->was_entered(); }));
+  const std::uint64_t taken_back = scheduler.stats()[0].taken_back;
   const MonoTime before = SystemKernel::now();
   LineClient younger(scheduler.addresses().front());
   EXPECT_TRUE(younger.send("x\n"));
   EXPECT_EQ(younger.line(), "0");
   EXPECT_GE(SystemKernel::now() - before, limits::kTakeBackAfter);
-  EXPECT_EQ(scheduler.stats()[0].taken_back, 1U);
+  EXPECT_EQ(scheduler.stats()[0].taken_back - taken_back, 1U);
 }
 
 }  // namespace

@@ -173,17 +173,13 @@ TEST(Tick, AConnectionLearnsOnceThatItsGraceIsOver) {
   HookScheduler server = serve(hooks, 1, options);
   LineClient client(server.addresses().front());
   ASSERT_EQ(client.ask("x"), "x");
-  std::uint64_t ticks_at_grace = 0;
-  std::thread watch([&] {
-    EXPECT_TRUE(wait_until([&] { return told == 1; }));
-    ticks_at_grace = sum(server, &WorkerSnapshot::ticks);
-  });
-  const auto reports = server.drain(400);
-  watch.join();
+  std::thread drain([&] { EXPECT_TRUE(adds_up(server.drain(60'000))); });
+  EXPECT_TRUE(wait_until([&] { return told == 1; }));
+  const std::uint64_t ticks = sum(server, &WorkerSnapshot::ticks);
+  EXPECT_TRUE(wait_until([&] { return sum(server, &WorkerSnapshot::ticks) > ticks + 5; }));
   EXPECT_EQ(told, 1);
-  EXPECT_EQ(reports[0].cut, 1);
-  EXPECT_GT(sum(server, &WorkerSnapshot::ticks), ticks_at_grace + 2)
-      << "it had no tick in which it could be told twice";
+  client.close();
+  drain.join();
 }
 
 }  // namespace
