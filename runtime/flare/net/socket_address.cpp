@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 #include "flare/base/network_error.h"
@@ -131,7 +132,8 @@ int SocketAddress::family() const {
 }
 
 std::uint16_t SocketAddress::port() const {
-  return ntohs(family() == AF_INET6 ? load<sockaddr_in6>(storage_).sin6_port : load<sockaddr_in>(storage_).sin_port);
+  static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port), "one place for both families");
+  return ntohs(load<sockaddr_in>(storage_).sin_port);
 }
 
 SocketAddress SocketAddress::with_port(std::uint16_t port) const {
