@@ -11,7 +11,7 @@ class Sampler:
     def __init__(self, path, servers, began):
         self.file = open(path, "w", encoding="utf-8")
         self.servers, self.began, self.phase = servers, began, ""
-        self.memory, self.heap = {}, {}  # name -> [(seconds, KiB)], of all samples
+        self.memory = {}  # name -> [(seconds, KiB)], of all samples
         self.over = threading.Event()
         self.lock = threading.Lock()
         self.thread = threading.Thread(target=self.run, daemon=True)

@@ -11,7 +11,8 @@ import time
 from dataclasses import dataclass, field
 
 from clients import Storm, add, run_clients, tally
-from servers import Server, total
+from gates import change_of
+from servers import Server
 
 WORKERS = 4
 # The same for every server: short deadlines, so that silent clients end within a phase.
@@ -34,23 +35,31 @@ class Outcome:
     storm: dict = field(default_factory=dict)
     happened: dict = field(default_factory=dict)  # what -> (count, least)
     may_cut: int = 0   # connections whose answer the scenario lets the server cut
+    may_say: tuple = ()  # patterns of lines on stderr, beside those of every server
     may_wait: int = 0  # connections that the scenario lets wait at a stuck worker until their client gives up
 
 
 class Stage:
     """The long-lived servers of one listener strategy, and what starts others."""
 
-    def __init__(self, binaries, folder, strategy, servers):
-        self.binaries, self.folder, self.strategy, self.servers = binaries, folder, strategy, servers
+    def __init__(self, binaries, folder, strategy):
+        self.binaries, self.folder, self.strategy = binaries, folder, strategy
+        self.servers = {}  # mode -> the long-lived one
         self.count = 0
         self.others = []  # servers of a phase's own, for the sampler
 
+    def launch(self, name, mode, *arguments, **more):
+        return Server(self.binaries / "flare-serve", self.folder, name,
+                      [*COMMON, "--listeners", self.strategy, *MODES[mode], *arguments], **more)
+
+    def start_long_lived(self):
+        for mode in MODES:
+            self.servers[mode] = self.launch(f"{mode}.{self.strategy}", mode, "--address", "[::1]:0")
+
     def start(self, mode, *arguments, drain_ms=5000, **more):
         self.count += 1
-        name = f"{mode}.{self.strategy}.{self.count}"
-        own = Server(self.binaries / "flare-serve", self.folder, name,
-                     [*COMMON, "--listeners", self.strategy, "--drain-timeout-ms", str(drain_ms), *MODES[mode], *arguments],
-                     **more)
+        own = self.launch(f"{mode}.{self.strategy}.{self.count}", mode, "--drain-timeout-ms", str(drain_ms), *arguments,
+                          **more)
         self.others = [*self.others, own]
         return own
 
@@ -60,11 +69,11 @@ class Stage:
                      address or server.address, seed, seconds, **flags)
 
     def on_each(self, act):
-        """act(server, mode) -> (clients, storm report) for every long-lived server at once. Returns mode -> Outcome."""
+        """act(server) -> (clients, storm report) for every long-lived server at once. Returns mode -> Outcome."""
         def whole(mode):
             server = self.servers[mode]
             before = server.quiet()
-            clients, report = act(server, mode)
+            clients, report = act(server)
             return Outcome(clients, before, server.quiet(), storm=report, stderr=server.stderr())
         return self.in_each_mode(whole)
 
@@ -80,13 +89,9 @@ class Stage:
         return outcome
 
 
-def delta(outcome, name):
-    return total(outcome.after, name) - total(outcome.before, name)
-
-
 def load(stage, seed, seconds, least, address=None, **flags):
     """One storm at every long-lived server."""
-    def act(server, _mode):
+    def act(server):
         return stage.storm(server, seed, seconds, address and address(server), **flags).result()
     outcomes = stage.on_each(act)
     for outcome in outcomes.values():
@@ -96,7 +101,7 @@ def load(stage, seed, seconds, least, address=None, **flags):
 
 def misbehave(kind, count, least):
     def scenario(stage, seed, seconds):
-        outcomes = stage.on_each(lambda server, _: (run_clients(kind, server.address, seed, seconds, count), {}))
+        outcomes = stage.on_each(lambda server: (run_clients(kind, server.address, seed, seconds, count), {}))
         for outcome in outcomes.values():
             outcome.happened = {f"{kind} connections": (outcome.clients["connected"], least)}
         return outcomes
@@ -111,7 +116,7 @@ def skew(stage, seed, seconds):
     """Where a port goes is the kernel's to say with one listener per worker; with a shared one the wakes are skewed."""
     pinned = {"pin_worker": 0} if stage.strategy == "per-worker" else {}
     outcomes = load(stage, seed, seconds, 100, connections=8, path="/sleep/1000", **pinned)
-    outcomes["on"].happened["handoffs"] = (delta(outcomes["on"], "handed_out"), 1)
+    outcomes["on"].happened["handoffs"] = (change_of(outcomes["on"], "handed_out"), 1)
     return outcomes
 
 
@@ -151,32 +156,28 @@ def ipv6(stage, seed, seconds):
     return load(stage, seed, seconds, 100, address=lambda server: server.addresses[1], connections=16, path="/")
 
 
-def cap(stage, seed, seconds):
-    """Eight places for 24 clients that come and go: all are served."""
+def paused(stage, seed, seconds, answers, arguments=(), limit=None, **flags):
+    """One storm at servers of the phase's own that have room for a part of it: they pause, and all are served."""
     def whole(mode):
-        server = stage.start(mode, "--max-connections", "2")
+        server = stage.start(mode, *arguments, limit=limit)
         before = server.quiet()
-        clients, _ = stage.storm(server, seed, seconds, connections=24, mode="per-request", path="/sleep/500").result()
-        after = server.quiet()
-        outcome = stage.finish(server, Outcome(clients, before, after))
-        outcome.happened = {"pauses": (total(after, "accept_pauses") - total(before, "accept_pauses"), 1),
-                            "answers": (clients["answered"], 100)}
+        clients, _ = stage.storm(server, seed, seconds, **flags).result()
+        outcome = stage.finish(server, Outcome(clients, before, server.quiet()))
+        outcome.happened = {"pauses": (change_of(outcome, "accept_pauses"), 1), "answers": (clients["answered"], answers)}
         return outcome
     return stage.in_each_mode(whole)
+
+
+def cap(stage, seed, seconds):
+    """Eight places for 24 clients that come and go: all are served."""
+    return paused(stage, seed, seconds, 100, ["--max-connections", "2"], connections=24, mode="per-request",
+                  path="/sleep/500")
 
 
 def descriptors(stage, seed, seconds):
     """More clients than descriptors; who waits is served when others leave."""
-    def whole(mode):
-        server = stage.start(mode, limit=64)
-        before = server.quiet()
-        clients, _ = stage.storm(server, seed, min(seconds, 20), connections=120, requests_per_client=20, rate=1200,
-                                 leave=True, timeout_ms=30000, path="/").result()
-        after = server.quiet()
-        outcome = stage.finish(server, Outcome(clients, before, after))
-        outcome.happened = {"pauses": (total(after, "accept_pauses"), 1), "answers": (clients["answered"], 120 * 20)}
-        return outcome
-    return stage.in_each_mode(whole)
+    return paused(stage, seed, min(seconds, 20), 120 * 20, limit=64, connections=120, requests_per_client=20, rate=1200,
+                  leave=True, timeout_ms=30000, path="/")
 
 
 def stuck(stage, seed, seconds):
@@ -246,11 +247,12 @@ def crash(stage, seed, seconds):
         storm = stage.storm(server, seed, seconds, connections=16, rate=1000, reconnect=True, path="/sleep/200")
         time.sleep(seconds / 3)
         break_a_poll(server)
-        answered = total(server.live(), "requests")
+        answered = sum(server.live()["requests"])
         clients, report = storm.result()
         server.quiet()
         outcome = stage.finish(server, Outcome(clients, before, storm=report, expected_exit=(4,)))
         outcome.may_cut = outcome.report["totals"]["cut"]
+        outcome.may_say = (r"flare: worker \d+ crashed: Reactor::poll: Bad file descriptor",)
         outcome.happened = {"crashes": (outcome.report["totals"]["crashed"], 1),
                             "answers after": (outcome.report["totals"]["requests"] - answered, 50)}
         return outcome

@@ -1,7 +1,6 @@
 """flare-serve processes under test: started, watched from outside, stopped; each leaves its own report."""
 
 import json
-import os
 import pathlib
 import platform
 import re
@@ -22,7 +21,7 @@ class ServerError(Exception):
 class Server:
     """One process. name: of its files below folder. limit: of its descriptors, if that is to be small."""
 
-    def __init__(self, binary, folder, name, arguments=(), environment=None, limit=None, address="127.0.0.1:0"):
+    def __init__(self, binary, folder, name, arguments=(), limit=None, address="127.0.0.1:0"):
         self.name, self.report, self.code = name, None, None
         self.live_file = pathlib.Path(folder) / f"{name}.live.jsonl"
         self.report_file = pathlib.Path(folder) / f"{name}.report.json"
@@ -33,7 +32,6 @@ class Server:
         with open(self.error_file, "wb") as error:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=error, start_new_session=True,
-                env=dict(os.environ, **(environment or {})),
                 preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))) if limit else None)
         self.pid = self.process.pid
         self.addresses = self.await_addresses()
@@ -52,9 +50,6 @@ class Server:
             time.sleep(0.02)
         self.kill()
         raise ServerError(f"{self.name} did not listen within {START_SECONDS} s")
-
-    def port(self):
-        return int(self.address.rsplit(":", 1)[1])
 
     def stderr(self):
         return self.error_file.read_text(errors="replace")
@@ -99,9 +94,9 @@ class Server:
         try:
             status = dict(re.findall(r"^(\w+):\s+(\d+)", (folder / "status").read_text(), re.M))
             cpu = {}
-            for task in sorted((folder / "task").iterdir(), key=lambda path: int(path.name)):
+            for task in self.tasks():
                 try:
-                    cpu[task.name] = int((task / "schedstat").read_text().split()[0])
+                    cpu[task] = int((folder / "task" / task / "schedstat").read_text().split()[0])
                 except OSError:
                     pass  # it has ended meanwhile
             return {"fds": len(list((folder / "fd").iterdir())), "threads": int(status["Threads"]),
@@ -148,7 +143,3 @@ class Server:
         if self.process.poll() is None:
             self.process.kill()
         self.code = self.process.wait()
-
-
-def total(line, field):
-    return sum(line[field])

@@ -19,14 +19,14 @@ import gates
 import report
 from planted import PLANTS, planted_binaries
 from sampler import Sampler
-from scenarios import COMMON, MODES, SCENARIOS, Stage, warm_up
-from servers import Server, ServerError
+from scenarios import SCENARIOS, Stage, warm_up
+from servers import ServerError
 
 STRATEGIES = ("per-worker", "shared")
 PHASE_SECONDS = (6, 40)  # at least and at most
 WINDOWS = 5
 WARM_UP_SECONDS = 25
-RED, CANNOT, INTERRUPTED = 42, 1, 130
+CANNOT, INTERRUPTED = 1, 130
 
 
 def shard_of(text):
@@ -93,11 +93,8 @@ class Soak:
 
     def start(self):
         for strategy in STRATEGIES:
-            servers = {}
-            self.stages[strategy] = Stage(self.options.bin, self.folder, strategy, servers)
-            for mode, flags in MODES.items():
-                servers[mode] = Server(self.options.bin / "flare-serve", self.folder, f"{mode}.{strategy}",
-                                       [*COMMON, "--listeners", strategy, "--address", "[::1]:0", *flags])
+            self.stages[strategy] = Stage(self.options.bin, self.folder, strategy)
+            self.stages[strategy].start_long_lived()
 
     def say(self, text):
         elapsed = time.monotonic() - self.began
@@ -218,7 +215,7 @@ def main():
 
     signal.signal(signal.SIGINT, interrupt)
     signal.signal(signal.SIGTERM, interrupt)
-    soak, complete, code = Soak(options), False, RED
+    soak, complete, code = Soak(options), False, report.RED
     try:
         soak.run()
         complete = True

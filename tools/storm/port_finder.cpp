@@ -55,10 +55,11 @@ Probe probe(const Target& target, std::uint16_t port) {
 }
 
 // A port that leads elsewhere the second time was not placed by the hash.
-std::string check_again(const Target& target, const FoundPorts& found) {
+std::string check_again(const Target& target, FoundPorts& found) {
   for (std::size_t worker = 0; worker < found.ports.size(); ++worker) {
     if (found.ports[worker].empty()) continue;
     const Probe again = probe(target, found.ports[worker].front());
+    ++found.probes;
     if (!again.error.empty()) return again.error;
     if (!again.busy && again.worker != static_cast<int>(worker)) {
       return "the same source port led to two workers (a shared listener?)";

@@ -129,6 +129,27 @@ class HookFrontend {
   Hooks* hooks_;
 };
 
+// What the workers share, as soon as one of them has begun.
+struct Insight {
+  std::mutex mutex;
+  Shared<WorkerShared> shared;
+};
+
+class OpenFrontend : public HookFrontend {
+ public:
+  OpenFrontend(Hooks& hooks, Insight& insight) : HookFrontend(hooks), insight_(&insight) {}
+  void run_worker(WorkerContext& context) {
+    {
+      const std::lock_guard<std::mutex> lock(insight_->mutex);
+      insight_->shared = context.shared();
+    }
+    HookFrontend::run_worker(context);
+  }
+
+ private:
+  Insight* insight_;
+};
+
 using HookScheduler = Scheduler<HookFrontend>;
 
 // No poll cap: a wake that is lost is a client that waits until its own deadline, not 100 ms.

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <mutex>
 #include <stdexcept>
 #include <vector>
 
@@ -134,39 +133,19 @@ TEST(LeaveInHand, WhatACrashHadInHandIsCutAndLiveNoMore) {
       << server.stats()[0].live;
 }
 
-// Keeps what the workers share, for a test that outlives them.
-class KeepingFrontend : public HookFrontend {
- public:
-  struct Kept {
-    std::mutex mutex;
-    Shared<WorkerShared> shared;
-  };
-  KeepingFrontend(Hooks& hooks, Kept& kept) : HookFrontend(hooks), kept_(&kept) {}
-  void run_worker(WorkerContext& context) {
-    {
-      const std::lock_guard<std::mutex> lock(kept_->mutex);
-      kept_->shared = context.shared();
-    }
-    HookFrontend::run_worker(context);
-  }
-
- private:
-  Kept* kept_;
-};
-
 // proves: C-ACCEPT-05, C-CRASH-03
 TEST(LeavePaused, ACrashedWorkerCountsAsPausedNoMore) {
   const faults::Scope scope;
   Hooks hooks;
-  KeepingFrontend::Kept kept;
+  Insight kept;
   SchedulerOptions options = uncapped(ListenerStrategy::kPerWorker);
   options.serving.max_connections = 1;
-  auto server = Scheduler<KeepingFrontend>::start(own_loopback(), KeepingFrontend(hooks, kept), 1, false, {}, options);
+  auto server = Scheduler<OpenFrontend>::start(own_loopback(), OpenFrontend(hooks, kept), 1, false, {}, options);
   LineClient holder(server.addresses().front());
   ASSERT_EQ(holder.ask("x"), "x");
   const LineClient waiting(server.addresses().front());
   ASSERT_TRUE(wait_until([&] { return server.stats()[0].accept_pauses == 1 && server.stats()[0].sleeping; }));
-  const std::unique_lock<std::mutex> lock(kept.mutex);
+  const std::lock_guard<std::mutex> lock(kept.mutex);
   const WorkerHandoffPool& pool = kept.shared->pool;
   ASSERT_TRUE(wait_until([&] { return pool.paused_count() == 1; }));
   faults::fail(Symbol::kEpollWait, 1, EBADF);

@@ -14,27 +14,6 @@
 namespace flare::testing {
 namespace {
 
-// What the workers share, as soon as one of them has begun.
-struct Insight {
-  std::mutex mutex;
-  Shared<WorkerShared> shared;
-};
-
-class OpenFrontend : public HookFrontend {
- public:
-  OpenFrontend(Hooks& hooks, Insight& insight) : HookFrontend(hooks), insight_(&insight) {}
-  void run_worker(WorkerContext& context) {
-    {
-      const std::lock_guard<std::mutex> lock(insight_->mutex);
-      insight_->shared = context.shared();
-    }
-    HookFrontend::run_worker(context);
-  }
-
- private:
-  Insight* insight_;
-};
-
 std::uint64_t accepted(const WorkerShared& shared, int worker) {
   return shared.stats[static_cast<std::size_t>(worker)]->accepted.get();
 }
