@@ -4,19 +4,23 @@ import asyncio
 import json
 import pathlib
 import random
+import signal
 import socket
 import struct
 import subprocess
 import time
 
+from interrupt import over
+
 PATIENCE = 20  # seconds for an answer
 
 
 def tally(**counts):
-    """What clients saw. connected: connections; unfinished: those that a client gave up before it knew; answered: answers read whole; left: connections that a client ended with
-    an answer possibly under way; truncated: answers that ended within; reset: requests that met a reset."""
-    return dict({"connected": 0, "unfinished": 0, "refused": 0, "answered": 0, "left": 0, "truncated": 0, "reset": 0, "timeout": 0,
-                 "bad": 0}, **counts)
+    """What clients saw. connected: connections; unfinished: those that a client gave up before it knew; answered: answers
+    read whole; left: connections that a client ended with an answer possibly under way; truncated: answers that ended
+    within; reset: requests that met a reset; too_late: heads that met a 408."""
+    return dict({"connected": 0, "unfinished": 0, "refused": 0, "answered": 0, "left": 0, "truncated": 0, "reset": 0,
+                 "timeout": 0, "bad": 0, "too_late": 0}, **counts)
 
 
 def add(one, other):
@@ -24,12 +28,14 @@ def add(one, other):
 
 
 class Storm:
-    """One run of flare-storm."""
+    """One run of flare-storm. label: of its files. server: the name of its target."""
 
-    def __init__(self, binary, folder, label, address, seed, seconds, **flags):
+    def __init__(self, binary, folder, label, server, address, seed, seconds, **flags):
+        self.label, self.server, self.offset = label, server, 0
         self.file = pathlib.Path(folder) / f"{label}.storm.json"
+        self.live_file = pathlib.Path(folder) / f"{label}.storm.jsonl"
         command = [str(binary), address, "--json", str(self.file), "--quiet", "--seed", str(seed),
-                   "--duration-ms", str(int(seconds * 1000))]
+                   "--duration-ms", str(int(seconds * 1000)), "--stats-file", str(self.live_file)]
         for name, value in flags.items():
             command += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
         self.command, self.seconds = command, seconds
@@ -38,11 +44,7 @@ class Storm:
 
     def result(self):
         """(tally, the whole report)."""
-        try:
-            _, said = self.process.communicate(timeout=self.seconds + 60)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise
+        said = self.finished(time.monotonic() + self.seconds + 60)
         if self.process.returncode not in (0, 1):
             raise RuntimeError(f"{' '.join(self.command)}: {said.decode(errors='replace').strip()}")
         report = json.loads(self.file.read_text())
@@ -53,9 +55,30 @@ class Storm:
                      reset=ends["reset_first_request"] + ends["reset_outstanding"],
                      timeout=ends["timeout"], bad=ends["bad_response"], probes=report["probes"]), report
 
-    def end(self):
-        if self.process.poll() is None:
-            self.process.kill()
+    def finished(self, end):
+        """What it said on stderr, once it has ended; the end of the soak ends it."""
+        told = False
+        while True:
+            try:
+                return self.process.communicate(timeout=0.2)[1]
+            except subprocess.TimeoutExpired:
+                if time.monotonic() > end:
+                    self.process.kill()
+                    raise
+                if over.is_set() and not told:
+                    self.process.send_signal(signal.SIGINT)
+                    told = True
+
+    def new_lines(self):
+        """The lines of figures since the last call."""
+        try:
+            with open(self.live_file, encoding="utf-8") as file:
+                file.seek(self.offset)
+                whole, _, _ = file.read().rpartition("\n")
+        except FileNotFoundError:
+            return []  # it looks for its ports first
+        self.offset += len(whole) + 1 if whole else 0
+        return [json.loads(line) for line in whole.splitlines()]
 
 
 # --- The others: a coroutine of (reader, writer, random) each; it returns what it adds to the tally.
@@ -101,6 +124,34 @@ async def silent(reader, writer, rng):
     return tally(bad=int(said.startswith(b"HTTP/1.1 408") != half))
 
 
+async def slow_head(reader, writer, rng):
+    """A head in small steps: answered if it is whole within the deadline of heads (1 s), else refused with a 408."""
+    late, began = rng.random() < 0.3, time.monotonic()
+    head = request("/", f"X-Long: {'x' * 300}\r\n")
+    step = len(head) // (80 if late else 10)
+    answer = asyncio.ensure_future(read_answer(reader))
+    for at in range(0, len(head), step):
+        if answer.done():
+            break
+        writer.write(head[at:at + step])
+        await asyncio.sleep(0.04)
+    in_time = time.monotonic() - began < 0.9  # else this client was too slow itself, and either answer is right
+    status = await answer
+    good = (408,) if late else (200,) if in_time else (200, 408)
+    return tally(answered=int(status == 200), too_late=int(status == 408), bad=int(status not in good))
+
+
+async def slow_body(reader, writer, rng):
+    """A body in small steps, for longer than its deadline without progress (2 s) in all: it is answered."""
+    steps = rng.choice((10, 30))
+    writer.write(f"POST /echo HTTP/1.1\r\nHost: soak\r\nContent-Length: {steps * 100}\r\n\r\n".encode())
+    for _ in range(steps):
+        writer.write(b"x" * 100)
+        await asyncio.sleep(0.1)
+    status = await read_answer(reader)
+    return tally(answered=1, bad=int(status != 200))
+
+
 async def thrower(reader, writer, rng):
     """A handler that throws answers 500; one that throws behind the head cuts its connection."""
     writer.write(request("/throw"))
@@ -140,11 +191,12 @@ async def resetter(reader, writer, rng):
     return tally(left=1)
 
 
-KINDS = {kind.__name__: kind for kind in (half_closer, pipeliner, silent, thrower, slow_reader, resetter)}
+KINDS = {kind.__name__: kind for kind in (half_closer, pipeliner, silent, slow_head, slow_body, thrower, slow_reader,
+                                    resetter)}
 
 
 async def one_client(kind, host, port, rng, end, result):
-    while time.monotonic() < end:
+    while time.monotonic() < end and not over.is_set():
         try:
             reader, writer = await asyncio.wait_for(asyncio.open_connection(host, port), PATIENCE)
         except OSError:

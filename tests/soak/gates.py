@@ -7,6 +7,7 @@ from slope import median, theil_sen, thinned
 
 HEAP_SLACK = 64 << 10
 STARVED_ABOVE = 1.3
+DRAIN_SLACK_MS = 200  # the join grace of 100 ms, and as much for a machine that is busy
 LAST_P99_AT_MOST = 1.25
 SHORTEST_WINDOW = 2
 SLOPES = ((60, 1.0), (20, 6.0))  # minutes of a soak -> MiB of resident memory per hour
@@ -88,17 +89,19 @@ def ending(outcome):
     totals = outcome.report["totals"]
     yield gate("report adds up", outcome.report["adds_up"], int(outcome.report["adds_up"]), "1")
     yield gate("exit code", outcome.exit_code in outcome.expected_exit, outcome.exit_code, str(outcome.expected_exit))
+    took, most = outcome.report["drain_ms"], outcome.drain_ms + DRAIN_SLACK_MS
+    yield gate("drained in time", took <= most, round(took, 1), f"at most {most} ms")
     unasked = totals["cut"] + totals["left"] - outcome.may_cut
     yield gate("cut or left", unasked <= 0, unasked, "0 more than the scenario cuts")
 
 
-def baseline(name, first, now):
-    """Descriptors, threads and heap of a long-lived server at a quiet point, beside those after its first round."""
-    for what in ("fds", "threads"):
-        yield gate(f"{name}: {what} as before", now[what] <= first[what], now[what] - first[what], "0 more",
+def baseline(first, now):
+    """Descriptors, threads, timers and heap of a long-lived server at a quiet point, beside those after its warm-up."""
+    for what in ("fds", "threads", "timers"):
+        yield gate(f"{what} as before", now[what] <= first[what], now[what] - first[what], "0 more",
                    f"{first[what]} then, {now[what]} now")
     grown = now["heap_bytes"] - first["heap_bytes"]
-    yield gate(f"{name}: live heap", grown <= HEAP_SLACK, grown, f"at most {HEAP_SLACK} bytes more")
+    yield gate("live heap", grown <= HEAP_SLACK, grown, f"at most {HEAP_SLACK} bytes more")
 
 
 def memory(name, minutes, samples):
@@ -115,13 +118,16 @@ def memory(name, minutes, samples):
 
 
 def drift(name, first, last, seconds):
-    """p99 of the same load at the start and at the end: medians of windows of so many seconds, in microseconds."""
+    """p99 of the same load at the start and at the end: medians of windows of so many seconds, in microseconds. p99.9 is
+    shown."""
     if len(first) < 3 or len(last) < 3 or seconds < SHORTEST_WINDOW:
         return gate(f"{name}: p99 at the end", None, None, f"at most {LAST_P99_AT_MOST} of the start",
                     f"windows of {seconds:.1f} s: not judged below {SHORTEST_WINDOW}")
-    ratio = round(median(last) / median(first), 3)
+    then, now, then_999, now_999 = (median([window[name] for window in windows])
+                                    for name in ("p99", "p999") for windows in (first, last))
+    ratio = round(now / then, 3)
     return gate(f"{name}: p99 at the end", ratio <= LAST_P99_AT_MOST, ratio, f"at most {LAST_P99_AT_MOST} of the start",
-                f"{median(first):.0f} us, then {median(last):.0f} us")
+                f"{then:.0f} us, then {now:.0f} us; p99.9 {then_999:.0f} us, then {now_999:.0f} us")
 
 
 def starved(outcome):

@@ -1,6 +1,7 @@
 """soak.html: one page that opens without a network. Verdict first, gates, then figures over time. Plain SVG, no script."""
 
 import html
+import math
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 860, 240, 70, 30, 12
 # (colour, dashes, marker): no two series of a plot share dashes and marker, so that a print without colour is clear.
@@ -23,12 +24,22 @@ def nice(value):
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def plot(title, unit, series, phases, end):
+def scale_of(values, kind):
+    """(value -> share of the height, the values of the grid)."""
+    top = max(values, default=0) or 1
+    if kind == "linear":
+        return lambda v: v / top, [top * part / 4 for part in range(5)]
+    low = 10 ** math.floor(math.log10(max(1, min(values, default=1))))
+    decades = max(1, math.ceil(math.log10(max(top, 10) / low)))
+    return lambda v: math.log10(max(v, low) / low) / decades, [low * 10 ** part for part in range(decades + 1)]
+
+
+def plot(title, unit, series, phases, end, kind="linear"):
     """series: [(label, [(seconds, value)])], at most as many as there are styles."""
-    top = max((value for _, points in series for _, value in points), default=0) or 1
+    share, grid = scale_of([value for _, points in series for _, value in points], kind)
     span = max(end, 1)
     at_x = lambda t: LEFT + (WIDTH - LEFT - 10) * t / span
-    at_y = lambda v: TOP + (HEIGHT - TOP - BOTTOM) * (1 - v / top)
+    at_y = lambda v: TOP + (HEIGHT - TOP - BOTTOM) * (1 - share(v))
     out = [f'<figure><figcaption>{html.escape(title)} ({html.escape(unit)})</figcaption>',
            f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html.escape(title)}">']
     for number, phase in enumerate(phases):
@@ -36,8 +47,7 @@ def plot(title, unit, series, phases, end):
             x = at_x(phase["begin"])
             out.append(f'<rect class="phase" x="{x:.1f}" y="{TOP}" width="{at_x(phase["end"]) - x:.1f}" '
                        f'height="{HEIGHT - TOP - BOTTOM}"><title>{html.escape(phase["scenario"])}</title></rect>')
-    for part in range(5):
-        value = top * part / 4
+    for value in grid:
         out.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - 10}" y1="{at_y(value):.1f}" y2="{at_y(value):.1f}"/>'
                    f'<text x="{LEFT - 6}" y="{at_y(value) + 4:.1f}" text-anchor="end">{nice(value)}</text>')
     for part in range(6):
@@ -73,7 +83,13 @@ def live(field, worker=None):
     return value
 
 
-def plots(report, samples):
+def latency_of(loads, mode, percentile):
+    """[(seconds, us)] of all loads on the servers of a mode, a point for each line that has an answer."""
+    return [(row["t"], row["storm"]["latency_us"][percentile]) for row in loads
+            if row["server"].split(".")[0] == mode and row["storm"]["count"] > 0]
+
+
+def plots(report, samples, loads):
     phases, end = report["phases"], report["seconds"]
     yield plot("Resident memory", "MiB", series_of(samples, lambda s: s["rss_kib"] / 1024), phases, end)
     yield plot("Live heap", "KiB", series_of(
@@ -87,9 +103,8 @@ def plots(report, samples):
         rows = [(f"worker {w}", [(s["t"], s["live_line"]["live"][w]) for s in chosen if s.get("live_line")]) for w in workers]
         yield plot(f"Connections per worker, {mode}", "count", rows, phases, end)
     for percentile in ("p50", "p99"):
-        rows = [(mode, [(p["end"], p["latency_us"][mode][percentile]) for p in phases if p["latency_us"].get(mode)])
-                for mode in ("on", "baseline_off")]
-        yield plot(f"Latency {percentile} of each phase, from the intended send time", "us", rows, phases, end)
+        rows = [(mode, latency_of(loads, mode, percentile)) for mode in ("on", "baseline_off")]
+        yield plot(f"Latency {percentile} of each second, from the intended send time", "us", rows, phases, end, "log")
 
 
 STYLE = """body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:1.5rem auto;padding:0 1rem;color:#222}
@@ -97,7 +112,7 @@ h1 b{padding:.1em .5em;color:#fff}.green{background:#2e7d4f}.red{background:#b32
 td,th{padding:.25em .6em;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}tr.bad td{background:#fde8e6}
 figure{margin:1.5rem 0;break-inside:avoid}figcaption{font-weight:600}svg{width:100%;font:11px sans-serif}
 .phase{fill:#f1f1f1}.grid{stroke:#ddd}.series{stroke-width:1.4}.keys span{margin-right:1.2em;white-space:nowrap}
-.key{width:36px;height:10px;margin-right:.4em}code{background:#f4f4f4;padding:.1em .3em}"""
+.key{width:36px;height:10px;margin-right:.4em}@media print{body{max-width:none;margin:0}tr{break-inside:avoid}}code{background:#f4f4f4;padding:.1em .3em}"""
 
 
 def gate_row(one, where):
@@ -107,8 +122,8 @@ def gate_row(one, where):
             + "".join(f"<td>{html.escape(str('' if cell is None else cell))}</td>" for cell in cells) + "</tr>")
 
 
-def page(report, samples):
-    """samples: the rows of samples.jsonl."""
+def page(report, samples, loads):
+    """samples, loads: the rows of samples.jsonl."""
     verdict = report["verdict"]
     rows = [gate_row(one, "whole run") for one in report["gates"]]
     rows += [gate_row(one, f"{p['phase']}: {p['scenario']}, {one['server']}") for p in report["phases"] for one in p["gates"]]
@@ -119,7 +134,7 @@ def page(report, samples):
 <h1>Soak: <b id="verdict" class="{verdict}">{verdict}</b>{done}</h1>
 <p>{report["seconds"]:.0f} s, {len(report["phases"])} phases, seed {report["seed"]}.
 Again: <code>{html.escape(report["replay"])}</code></p>
-<h2>Over time</h2>{"".join(plots(report, samples))}
+<h2>Over time</h2>{"".join(plots(report, samples, loads))}
 <h2>Gates</h2><table id="gates"><thead><tr><th></th><th>where</th><th>gate</th><th>figure</th><th>bar</th><th></th></tr>
 </thead><tbody>{"".join(rows)}</tbody></table></body></html>
 """

@@ -22,7 +22,7 @@ def assemble(header, phases, whole, windows, seconds, complete):
     """The report of one soak. header: seed, shard, minutes, replay."""
     green = complete and bool(phases) and gates.verdict(whole) and all(phase["ok"] for phase in phases)
     return {"format": FORMAT, "verdict": "green" if green else "red", "complete": complete, **header, "seconds": seconds,
-            "gates": whole, "phases": phases, "windows_p99_us": windows}
+            "gates": whole, "phases": phases, "windows_us": windows}
 
 
 def rows_of(path):
@@ -38,9 +38,10 @@ def rows_of(path):
 
 
 def write(folder, report):
-    samples = [row for row in rows_of(folder / "samples.jsonl") if "server" in row]
+    rows = rows_of(folder / "samples.jsonl")
     (folder / "soak.json").write_text(json.dumps(report, indent=1) + "\n")
-    (folder / "soak.html").write_text(page(report, samples))
+    (folder / "soak.html").write_text(page(report, [row for row in rows if "fds" in row],
+                                           [row for row in rows if "storm" in row]))
 
 
 def recovered(folder):

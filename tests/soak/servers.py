@@ -19,14 +19,15 @@ class ServerError(Exception):
 
 
 class Server:
-    """One process. name: of its files below folder. limit: of its descriptors, if that is to be small."""
+    """One process. name: of its files below folder. limit: of its descriptors, if that is to be small. drain_ms: what its
+    arguments say. It ends with the thread that starts it: a soak that is killed leaves no server behind."""
 
-    def __init__(self, binary, folder, name, arguments=(), limit=None, address="127.0.0.1:0"):
-        self.name, self.report, self.code = name, None, None
+    def __init__(self, binary, folder, name, arguments=(), limit=None, address="127.0.0.1:0", drain_ms=None):
+        self.name, self.report, self.code, self.drain_ms = name, None, None, drain_ms
         self.live_file = pathlib.Path(folder) / f"{name}.live.jsonl"
         self.report_file = pathlib.Path(folder) / f"{name}.report.json"
         self.error_file = pathlib.Path(folder) / f"{name}.stderr"
-        command = [str(binary), "--address", address, "--handler", "path", "--worker-headers", "--no-pin",
+        command = ["setpriv", "--pdeathsig", "KILL", str(binary), "--address", address, "--handler", "path", "--worker-headers", "--no-pin",
                    "--report", "json", "--report-file", str(self.report_file), "--stats-interval-ms", str(STATS_MS),
                    "--stats-file", str(self.live_file), *arguments]
         with open(self.error_file, "wb") as error:

@@ -11,16 +11,18 @@ what each process said. Exit: 0, every gate is green; 42, one is red; 1, the soa
 import argparse
 import pathlib
 import random
-import signal
 import sys
 import time
 
 import gates
+import interrupt
 import report
 from planted import PLANTS, planted_binaries
+from progress import Progress
 from sampler import Sampler
-from scenarios import SCENARIOS, Stage, warm_up
+from scenarios import SCENARIOS, warm_up
 from servers import ServerError
+from stage import Stage
 
 STRATEGIES = ("per-worker", "shared")
 PHASE_SECONDS = (6, 40)  # at least and at most
@@ -41,8 +43,8 @@ def minutes_of(text):
         value = float(text)
     except ValueError:
         value = 0
-    if not 0.5 <= value <= 24 * 60:
-        raise argparse.ArgumentTypeError(f"'{text}', expected minutes from 0.5 to 1440")
+    if not 1 <= value <= 24 * 60:
+        raise argparse.ArgumentTypeError(f"'{text}', expected minutes from 1, which leaves room for one phase, to 1440")
     return value
 
 
@@ -84,11 +86,13 @@ class Soak:
         self.stages, self.phases, self.gates = {}, [], []
         self.first, self.windows = {}, {"first": {}, "last": {}}
         self.window_seconds = 0
-        self.sampler = Sampler(self.folder / "samples.jsonl", self.all_servers, self.began)
+        self.sampler = Sampler(self.folder / "samples.jsonl", self.all_servers,
+                               lambda: [stage.storms for stage in list(self.stages.values())], self.began)
         self.sampler.write({"header": self.header()})
+        self.progress = Progress(options.minutes * 60, self.sampler)
 
     def all_servers(self):
-        return [server for stage in self.stages.values() for server in [*stage.servers.values(), *stage.others]
+        return [server for stage in list(self.stages.values()) for server in [*stage.servers.values(), *stage.others]
                 if server.process.poll() is None]
 
     def start(self):
@@ -96,24 +100,22 @@ class Soak:
             self.stages[strategy] = Stage(self.options.bin, self.folder, strategy)
             self.stages[strategy].start_long_lived()
 
-    def say(self, text):
-        elapsed = time.monotonic() - self.began
-        print(f"soak: {elapsed:6.0f} s of {self.options.minutes * 60:.0f}  {text}", flush=True)
-
     def windows_of_load(self, which, seed):
-        """Short runs of one load at each server in turn: their p99s."""
+        """Short runs of one load at each server in turn: their latencies."""
         self.sampler.phase = f"{which} windows"
-        self.say(f"p99 at the {'start' if which == 'first' else 'end'}")
+        self.progress.say(f"p99 at the {'start' if which == 'first' else 'end'}")
         for number in range(WINDOWS):
             for strategy, stage in self.stages.items():
                 for mode, server in stage.servers.items():
                     _, seen = stage.storm(server, seed + number, self.window_seconds, connections=32, rate=1000,
                                             path="/").result()
-                    self.windows[which].setdefault(f"{mode}.{strategy}", []).append(seen["latency_us"]["p99"])
+                    self.windows[which].setdefault(f"{mode}.{strategy}", []).append(
+                        {name: seen["latency_us"][name] for name in ("p99", "p999")})
 
     def state_of(self, server):
         line, outside = server.quiet(), server.outside()
-        return {"fds": outside["fds"], "threads": outside["threads"], "heap_bytes": line["heap_bytes"]}
+        return {"fds": outside["fds"], "threads": outside["threads"], "timers": sum(line["timers"]),
+                "heap_bytes": line["heap_bytes"]}
 
     def run_phase(self, number, name, strategy, seed, seconds):
         stage = self.stages[strategy]
@@ -129,6 +131,7 @@ class Soak:
         for mode, server in stage.servers.items():
             if server.process.poll() is not None:
                 raise ServerError(f"{server.name} ended with {server.process.poll()}: {server.stderr()[-500:]}")
+            found += [dict(one, server=server.name) for one in gates.baseline(self.first[server.name], self.state_of(server))]
         row = {"phase": number, "scenario": name, "strategy": strategy, "seed": seed, "begin": round(begin, 3),
                "end": round(time.monotonic() - self.began, 3), "ok": gates.verdict(found), "gates": found,
                "clients": {mode: outcome.clients for mode, outcome in outcomes.items()},
@@ -137,12 +140,12 @@ class Soak:
         self.sampler.write({"t": row["end"], "phase_done": row})
         red = [f"{one['server']}: {one['name']}: {one['figure']} ({one['bar']}) {one['why']}"
                for one in found if one["ok"] is False]
-        self.say(f"{number:3} {name} ({strategy}): {'ok' if row['ok'] else 'RED'}" + "".join("\n    " + r for r in red))
+        self.progress.say(f"{number:3} {name} ({strategy}): {'ok' if row['ok'] else 'RED'}" + "".join("\n    " + r for r in red))
 
     def warm_up(self, seed):
         """Afterwards every long-lived server has what it needs, and whatever it has more at a quiet point is a leak."""
         self.sampler.phase = "warm-up"
-        self.say("warm-up")
+        self.progress.say("warm-up")
         for stage in self.stages.values():
             warm_up(stage, seed)
         for stage in self.stages.values():
@@ -167,7 +170,8 @@ class Soak:
             for server in stage.servers.values():
                 name = server.name
                 if name in self.first and server.process.poll() is None:
-                    self.gates += gates.baseline(name, self.first[name], self.state_of(server))
+                    self.gates += [dict(one, name=f"{name}: {one['name']}")
+                                   for one in gates.baseline(self.first[name], self.state_of(server))]
                 self.gates.append(gates.memory(name, elapsed, self.sampler.memory.get(name, [])))
                 self.gates.append(gates.drift(name, self.windows["first"].get(name, []), self.windows["last"].get(name, []),
                                               self.window_seconds))
@@ -209,12 +213,7 @@ def main():
     if options.plant:
         options.bin = planted_binaries(options.plant)
 
-    def interrupt(number, _frame):
-        signal.signal(number, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGINT, interrupt)
-    signal.signal(signal.SIGTERM, interrupt)
+    interrupt.install()
     soak, complete, code = Soak(options), False, report.RED
     try:
         soak.run()
@@ -232,6 +231,7 @@ def main():
             for server in soak.all_servers():
                 server.kill()
             soak.sampler.end()
+            soak.progress.end()
     return 0 if soak.conclude(complete) else code
 
 

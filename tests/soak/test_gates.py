@@ -1,13 +1,18 @@
 """Each gate is shown something good and something bad: one that can't be red judges nothing."""
 
+import contextlib
+import io
 import random
 import unittest
 
+import compare
 import gates
 from clients import tally
-from scenarios import SCENARIOS, Outcome
+from progress import line as progress_line
+from scenarios import SCENARIOS
 from slope import median, theil_sen
-from soak import plan
+from soak import arguments, plan
+from stage import Outcome
 
 FIELDS = ("accepted", "received", "handed_out", "finished", "cut", "live", "queued", "requests", "handler_errors")
 
@@ -45,6 +50,7 @@ class OfAPhase(unittest.TestCase):
                 "happened: pauses": outcome(happened={"pauses": (0, 1)}),
                 "exit code": outcome(report=report(), exit_code=4),
                 "report adds up": outcome(report=report(adds_up=False), exit_code=0),
+                "drained in time": outcome(report=dict(report(), drain_ms=5300), exit_code=0),
                 "cut or left": outcome(report=report(cut=1), exit_code=0)}.items():
             self.assertEqual(red(gates.of_phase(bad)), [name])
 
@@ -57,15 +63,15 @@ class OfAPhase(unittest.TestCase):
 
 
 def report(adds_up=True, **totals):
-    return {"adds_up": adds_up, "totals": dict({"cut": 0, "left": 0}, **totals)}
+    return {"adds_up": adds_up, "drain_ms": 10, "totals": dict({"cut": 0, "left": 0}, **totals)}
 
 
 class OfTheWhole(unittest.TestCase):
     def test_a_descriptor_a_thread_or_more_than_64_kib_of_heap_is_red(self):
-        first = {"fds": 20, "threads": 6, "heap_bytes": 100000}
-        self.assertEqual(red(gates.baseline("on", first, dict(first, heap_bytes=165536))), [])
-        self.assertEqual(red(gates.baseline("on", first, {"fds": 21, "threads": 7, "heap_bytes": 165537})),
-                         ["on: fds as before", "on: threads as before", "on: live heap"])
+        first = {"fds": 20, "threads": 6, "timers": 0, "heap_bytes": 100000}
+        self.assertEqual(red(gates.baseline(first, dict(first, heap_bytes=165536))), [])
+        self.assertEqual(red(gates.baseline(first, {"fds": 21, "threads": 7, "timers": 1, "heap_bytes": 165537})),
+                         ["fds as before", "threads as before", "timers as before", "live heap"])
 
     def test_memory_that_grows_by_2_mib_an_hour_is_red_in_an_hour_only(self):
         rng = random.Random(1)
@@ -77,10 +83,12 @@ class OfTheWhole(unittest.TestCase):
         self.assertIsNone(gates.memory("on", 5, grows)["ok"])
 
     def test_a_tail_that_grows_by_more_than_a_quarter_is_red(self):
-        self.assertTrue(gates.drift("on", [100, 900, 100], [125, 125, 10], 2)["ok"])
-        self.assertFalse(gates.drift("on", [100, 100, 100], [126, 126, 10], 2)["ok"])
-        self.assertIsNone(gates.drift("on", [100], [200], 2)["ok"])
-        self.assertIsNone(gates.drift("on", [100] * 5, [200] * 5, 1)["ok"])
+        def windows(*p99s):
+            return [{"p99": p99, "p999": 9 * p99} for p99 in p99s]
+        self.assertTrue(gates.drift("on", windows(100, 900, 100), windows(125, 125, 10), 2)["ok"])
+        self.assertFalse(gates.drift("on", windows(100, 100, 100), windows(126, 126, 10), 2)["ok"])
+        self.assertIsNone(gates.drift("on", windows(100), windows(200), 2)["ok"])
+        self.assertIsNone(gates.drift("on", windows(100, 100, 100), windows(200, 200, 200), 1)["ok"])
 
     def test_one_red_gate_is_a_red_verdict_and_one_not_judged_is_not(self):
         judged = [gates.gate("a", True, 0, ""), gates.gate("b", None, 0, "")]
@@ -110,7 +118,32 @@ class Plan(unittest.TestCase):
     def test_it_keeps_its_time(self):
         for minutes in (1, 5, 60):
             length, phases = plan(7, minutes)
+            self.assertTrue(phases)
             self.assertLessEqual(len(phases) * (length + 2) + 4 * length, max(minutes * 60, 60) + length)
+
+    def test_a_wrong_argument_is_named_with_what_was_expected(self):
+        for given, said in ((["--minutes", "0.5"], "'0.5', expected minutes from 1"), (["--shard", "3/2"], "'3/2', expected"),
+                            (["--scenario", "none"], "'none'")):
+            with contextlib.redirect_stderr(io.StringIO()) as text, self.assertRaises(SystemExit) as end:
+                arguments(["--bin", ".", *given])
+            self.assertEqual(end.exception.code, 2)
+            self.assertIn(said, text.getvalue())
+
+
+class Progress(unittest.TestCase):
+    def test_it_tells_the_time_the_phase_and_the_live_counts(self):
+        rows = [{"server": "on.shared", "live_line": {"live": [3, 4]}}, {"server": "baseline_off.shared", "live_line": None}]
+        self.assertEqual(progress_line(75, 600, "3:churn.shared", rows),
+                         "soak: 1:15, 8:45 left  3:churn.shared  live: on.shared 7")
+
+
+class Compare(unittest.TestCase):
+    def test_the_median_of_the_ratios_is_judged_from_the_side_of_its_bar(self):
+        found = [({"p99": on, "throughput": 100}, {"p99": 100, "throughput": 100}) for on in (40, 50, 900)]
+        bars = {"p99": (0.5, True), "throughput": (1.0, False)}
+        self.assertEqual([row["ok"] for row in compare.judge(found, bars)], [True, True])
+        self.assertEqual([row["ok"] for row in compare.judge(found[1:], bars)], [False, True])
+        self.assertFalse(compare.judge(found, {"throughput": (1.01, False)})[0]["ok"])
 
 
 if __name__ == "__main__":

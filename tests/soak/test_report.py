@@ -42,6 +42,9 @@ def soak(seed, ok=True, complete=True):
 
 SERVERS = ["baseline_off.per-worker", "baseline_off.shared", "on.per-worker", "on.shared"]
 SAMPLES = [sample(second, server) for second in range(20) for server in SERVERS]
+LOADS = [{"t": float(second), "load": f"{mode}.1", "server": f"{mode}.per-worker", "phase": "1:churn",
+          "storm": {"count": 9, "latency_us": {"p50": 100 + second, "p99": 90000}}}
+         for second in range(20) for mode in ("on", "baseline_off")]
 
 
 def folder_of(rows):
@@ -97,11 +100,15 @@ class Page(unittest.TestCase):
                 self.assertEqual(len(points.split()), int(count), label)
         memory = re.search(r"<figure><figcaption>Resident memory.*?</figure>", text, re.S).group(0)
         self.assertEqual(re.findall(r'data-points="(\d+)"', memory), ["20"] * len(SERVERS))
+        latency = re.search(r"<figure><figcaption>Latency p99.*?</figure>", text, re.S).group(0)
+        self.assertEqual(re.findall(r'data-points="(\d+)"', latency), ["20"] * 2)
+        for at in re.findall(r'[xy12]="(-?[\d.]+)"', text):
+            self.assertGreaterEqual(float(at), -10)
 
     def test_it_says_what_the_report_says_and_escapes_it(self):
         for ok in (True, False):
             made = soak(1, ok)
-            text = page.page(made, SAMPLES)
+            text = page.page(made, SAMPLES, LOADS)
             self.check(text, made)
             self.assertNotIn("<more>", text)
 
@@ -109,14 +116,23 @@ class Page(unittest.TestCase):
         looks = [(dashes, marker) for _, dashes, marker in page.STYLES]
         self.assertEqual(len(set(looks)), len(looks))
 
+    def test_a_logarithmic_scale_spans_whole_decades(self):
+        share, grid = page.scale_of([30, 4000], "log")
+        self.assertEqual((grid, share(10), round(share(1000), 6)), ([10, 100, 1000, 10000], 0, round(2 / 3, 6)))
+        self.assertEqual(page.scale_of([], "log")[1], [1, 10])
+
+    def test_print_has_all_of_it_for_nothing_in_it_is_interactive(self):
+        text = page.page(soak(1), SAMPLES, LOADS)
+        self.assertIsNone(re.search(r"<(script|button|input|select|details|video|iframe)|position:|overflow|:hover| on\w+=", text))
+
     def test_it_needs_no_network(self):
-        self.assertIsNone(re.search(r'(src|href)=|url\(|@import|https?://', page.page(soak(1), SAMPLES)))
+        self.assertIsNone(re.search(r'(src|href)=|url\(|@import|https?://', page.page(soak(1), SAMPLES, LOADS)))
 
     def test_a_browser_reads_the_same_and_finds_no_error(self):
         browser = next((path for path in map(shutil.which, BROWSERS) if path), None)
         if browser is None:
             self.skipTest("no browser here: apt-get install chromium")
-        folder = folder_of([{"header": header(3)}, *SAMPLES])
+        folder = folder_of([{"header": header(3)}, *SAMPLES, *LOADS])
         made = soak(2, ok=False)
         report.write(folder, made)
         profile = tempfile.mkdtemp()

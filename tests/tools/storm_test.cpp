@@ -1,6 +1,7 @@
 // flare-storm against flare-serve: what it measures is what was done.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
@@ -113,6 +114,37 @@ TEST(Storm, RefusedIsNoErrorOfItsOwn) {
   const Finished end = run({FLARE_STORM, address, "--connections", "3", "--expect-clean", "--json", "-"});
   EXPECT_EQ(end.code, 0) << end.err;
   EXPECT_EQ(Json::parse(end.out).at("endings").at("connect_refused"), 3);
+}
+
+// Its lines say as it runs what the report says at the end.
+TEST(Storm, WritesFiguresAsItRuns) {
+  Server server({"--workers", "1", "--handler", "sleep", "--handler-us", "5000"});
+  ASSERT_NE(server.address(), "");
+  const std::string file = ::testing::TempDir() + "storm_live_" + std::to_string(::getpid());
+  const Json report = storm(
+      server, {"--connections", "1", "--requests", "40", "--stats-file", file, "--stats-interval-ms", "50", "--quiet"});
+  std::ifstream lines(file);
+  std::uint64_t count = 0, below = 0, rows = 0;
+  Json last;
+  for (std::string text; std::getline(lines, text); ++rows) {
+    last = Json::parse(text);
+    count += last.at("count").get<std::uint64_t>();
+    for (const Json& cell : last.at("below_us")) {
+      below += cell.at(1).get<std::uint64_t>();
+      EXPECT_GT(cell.at(0), 5000);  // no answer came sooner
+    }
+  }
+  EXPECT_GT(rows, 1U);
+  EXPECT_EQ(count, 40U);
+  EXPECT_EQ(below, 40U);
+  EXPECT_EQ(last.at("answered"), report.at("answered"));
+  ::unlink(file.c_str());
+}
+
+TEST(Storm, FileOfFiguresThatCannotBeOpened) {
+  const Finished end = run({FLARE_STORM, "127.0.0.1:1", "--stats-file", "/nonexistent/live"});
+  EXPECT_EQ(end.code, 2);
+  EXPECT_NE(end.err.find("--stats-file: '/nonexistent/live'"), std::string::npos) << end.err;
 }
 
 }  // namespace

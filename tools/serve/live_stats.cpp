@@ -39,6 +39,7 @@ std::string live_line(std::int64_t t_ms, const std::vector<WorkerSnapshot>& work
   append_list(out, "handed_out", workers, &WorkerSnapshot::handed_out);
   append_list(out, "requests", workers, &WorkerSnapshot::requests);
   append_list(out, "queued", workers, &WorkerSnapshot::queued);
+  append_list(out, "timers", workers, &WorkerSnapshot::timers);
   append_list(out, "accept_pauses", workers, &WorkerSnapshot::accept_pauses);
   append_list(out, "refused", workers, &WorkerSnapshot::refused);
   append_list(out, "finished", workers, &WorkerSnapshot::finished);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace flare::tools {
 
@@ -52,6 +53,11 @@ std::uint64_t Histogram::quantile(double q) const {
     if (seen >= rank) return std::min(highest_of(i), max_);
   }
   return max_;
+}
+
+std::uint64_t Histogram::count_below(std::uint64_t bound) const {
+  const auto end = cells_.begin() + static_cast<std::ptrdiff_t>(cell_of(bound));
+  return std::accumulate(cells_.begin(), end, std::uint64_t{0});
 }
 
 }  // namespace flare::tools

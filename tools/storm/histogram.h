@@ -19,6 +19,8 @@ class Histogram {
   // The value at the quantile, 0 < q <= 1: the value of rank ceil(q * count), as the highest value of its cell and
   // never above max(). 0 when nothing was recorded.
   std::uint64_t quantile(double q) const;
+  // Values below bound; those that share bound's cell, within 1 part in 128, count as not below.
+  std::uint64_t count_below(std::uint64_t bound) const;
 
  private:
   static constexpr int kBits = 7;  // 128 cells for each power of two

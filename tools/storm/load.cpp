@@ -23,13 +23,15 @@ Load::Ns Load::now() {
       .count();
 }
 
-Load::Load(const StormOptions& options, std::vector<Origin> origins, const volatile std::sig_atomic_t& interrupted)
+Load::Load(const StormOptions& options, std::vector<Origin> origins, const volatile std::sig_atomic_t& interrupted,
+           std::FILE* stats_file)
     : options_(options),
       interrupted_(interrupted),
       request_(options.request_text()),
       interval_(options.rate > 0 ? 1000 * kMs * options.connections / options.rate : 0),
       clients_(origins.size()),
-      random_(static_cast<std::uint64_t>(options.seed)) {
+      random_(static_cast<std::uint64_t>(options.seed)),
+      live_stats_(stats_file, options.stats_interval_ms) {
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   if (epoll_ < 0) throw std::system_error(errno, std::generic_category(), "epoll_create1");
   for (std::size_t i = 0; i < origins.size(); ++i) clients_[i].origin = origins[i];
@@ -54,6 +56,7 @@ Tally Load::run() {
     if (time < next_sweep) continue;
     next_sweep = time + kSweepEvery;
     sweep(time);
+    live_stats_.tick(time - start, tally_);
     if (!stopping_ && (time >= end || interrupted_ != 0 || nothing_left())) {
       // The run's own time ends here; answers that are still due are waited for, but add nothing to it.
       tally_.seconds = static_cast<double>(time - start) / 1e9;
@@ -61,6 +64,7 @@ Tally Load::run() {
     }
     if (std::all_of(clients_.begin(), clients_.end(), [](const Client& client) { return client.ended; })) break;
   }
+  live_stats_.tick(now() - start, tally_, true);
   if (tally_.seconds == 0) tally_.seconds = static_cast<double>(now() - start) / 1e9;
   return tally_;
 }
@@ -162,7 +166,9 @@ void Load::answered(std::size_t index) {
   ++tally_.answered;
   ++tally_.statuses[reader.status()];
   if (reader.status() / 100 == 2) ++tally_.ok;
-  tally_.latency_ns.record(static_cast<std::uint64_t>(std::max<Ns>(0, time - client.intended)));
+  const auto latency = static_cast<std::uint64_t>(std::max<Ns>(0, time - client.intended));
+  tally_.latency_ns.record(latency);
+  live_stats_.answered(latency);
   if (client.connection.answered() == 1) {
     tally_.place(reader.accepted_by(), reader.worker(), client.origin.wanted_worker);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "storm/connection.h"
+#include "storm/live_stats.h"
 #include "storm/options.h"
 #include "storm/tally.h"
 
@@ -24,7 +25,9 @@ struct Origin {
 class Load {
  public:
   // interrupted: set by a signal handler; the run then ends as if its time were over.
-  Load(const StormOptions& options, std::vector<Origin> origins, const volatile std::sig_atomic_t& interrupted);
+  // stats_file: for a line of figures every interval, or null.
+  Load(const StormOptions& options, std::vector<Origin> origins, const volatile std::sig_atomic_t& interrupted,
+       std::FILE* stats_file = nullptr);
   ~Load();
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
@@ -81,6 +84,7 @@ class Load {
   std::priority_queue<Timer> timers_;
   std::mt19937_64 random_;
   Tally tally_;
+  LiveStats live_stats_;
   bool stopping_ = false;
 };
 

@@ -1,8 +1,10 @@
 // flare-storm: see options.cpp for what it can do.
 #include <sys/resource.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "common/cli.h"
@@ -67,7 +69,11 @@ int run(int argc, char** argv) {
   }
   if (wanted.empty()) origins.resize(static_cast<std::size_t>(options.connections));
 
-  Load load(options, std::move(origins), interrupted);
+  std::FILE* stats_file = options.stats_file.empty() ? nullptr : std::fopen(options.stats_file.c_str(), "we");
+  if (stats_file == nullptr && !options.stats_file.empty()) {
+    return fail("--stats-file: '" + options.stats_file + "' can't be opened: " + std::strerror(errno));
+  }
+  Load load(options, std::move(origins), interrupted, stats_file);
   Tally tally = load.run();
   tally.probes = found.probes;
   const bool json_to_stdout = options.json_file == "-";

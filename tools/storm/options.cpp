@@ -77,6 +77,8 @@ int parse_storm_options(int argc, const char* const* argv, StormOptions& out) {
   flags.whole("--slow-step-ms", out.slow_step_ms, 1, 10'000, "slow: pause between two steps");
   flags.whole("--slow-bytes", out.slow_bytes, 1, 65'536, "slow: bytes in one step");
   flags.text("--json", out.json_file, "Write the report as JSON to this file ('-': stdout, no table)");
+  flags.text("--stats-file", out.stats_file, "Write a JSON line of figures to this file every interval");
+  flags.whole("--stats-interval-ms", out.stats_interval_ms, 10, 3'600'000, "Of --stats-file");
   flags.on_off("--reconnect", out.reconnect, "Keep-alive clients whose connection ended connect again");
   flags.on_off("--leave", out.leave, "A client that has sent all that it may closes, and does not wait for the others");
   flags.on_off("--expect-clean", out.expect_clean, "Exit 1 after a truncated answer or a reset of a request");

@@ -14,12 +14,13 @@ enum class Mode { kKeepAlive, kPerRequest, kSlow, kReset };
 struct StormOptions {
   Target target;
   Mode mode = Mode::kKeepAlive;
-  std::string method = "GET", path = "/", json_file, mode_name = "keep-alive";
+  std::string method = "GET", path = "/", json_file, stats_file, mode_name = "keep-alive";
   std::int64_t connections = 8;
   std::int64_t rate = 0;                 // requests per second over all clients; 0: each client sends as soon as it may
   std::int64_t requests = 0;             // of all clients together; 0: no limit
   std::int64_t requests_per_client = 0;  // 0: no limit
   std::int64_t duration_ms = 0;
+  std::int64_t stats_interval_ms = 1000;
   std::int64_t timeout_ms = 10'000;
   std::int64_t seed = 0;
   std::int64_t body_bytes = 0;

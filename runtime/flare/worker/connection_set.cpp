@@ -258,7 +258,7 @@ void ConnectionSet::set_in_hand(std::size_t count) {
 }
 
 void ConnectionSet::publish_live() noexcept {
-  loop_.context.stats().live.set(table_.live() + in_hand_);
+  loop_.context.stats().live.set(table_.live() + in_hand_, loop_.wheel.pending());
 }
 
 }  // namespace flare::inline FLARE_ABI

@@ -24,7 +24,9 @@ void WorkerShared::snapshot(int worker, MonoTime now, WorkerSnapshot& to) const 
   to.cut = from.cut.get();
   to.timed_out = from.timed_out.get();
   to.drained = from.drained.get();
-  to.live = from.live.get();
+  const LiveCounts::Values live = from.live.get();
+  to.live = live.connections;
+  to.timers = live.timers;
   to.requests = from.requests.get();
   to.handler_errors = from.handler_errors.get();
   to.ticks = from.ticks.get();

@@ -47,6 +47,7 @@ struct WorkerSnapshot {
   std::uint64_t accept_pauses = 0;
   std::uint64_t passed_on = 0;   // waits on a shared listener passed to a peer
   std::uint64_t taken_back = 0;  // the part of received that came back from a stuck peer
+  std::uint64_t timers = 0;      // pending in its wheel when a connection last came or went
   std::uint64_t queued = 0;      // tokens in its queue now
   std::int64_t heartbeat_age_ms = 0;
   bool sleeping = false;
@@ -68,8 +69,28 @@ class Counter {
   Atomic<std::uint64_t> value_{0};
 };
 
+// Connections and timers of a worker in one cell: a reader sees both as of one moment, for the price of one store.
+class LiveCounts {
+ public:
+  struct Values {
+    std::uint32_t connections;
+    std::uint32_t timers;
+  };
+  void set(std::size_t connections, std::size_t timers) {
+    value_.store(std::uint64_t{timers} << 32 | static_cast<std::uint32_t>(connections), std::memory_order_relaxed);
+  }
+  Values get() const {
+    const std::uint64_t both = value_.load(std::memory_order_relaxed);
+    return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
+  }
+
+ private:
+  Atomic<std::uint64_t> value_{0};
+};
+
 struct alignas(128) WorkerStats {
-  Counter accepted, received, handed_out, refused, cut, timed_out, drained, live, requests, ticks;
+  Counter accepted, received, handed_out, refused, cut, timed_out, drained, requests, ticks;
+  LiveCounts live;
   Counter wakes_sent, wakes_skipped, stale_events, accept_errors, accept_pauses, passed_on, taken_back;
   std::array<Counter, kCloseReasons> finished;
   Counter handler_errors;  // by the protocol: handlers that threw, whether or not the connection survived

@@ -73,5 +73,17 @@ TEST(Histogram, MergedEqualsRecordedTogether) {
   EXPECT_TRUE(held);
 }
 
+TEST(Histogram, CountsWhatIsBelowAPowerOfTwoExactly) {
+  const bool held = rc::check([]() {
+    const auto list = *values();
+    const std::uint64_t bound = std::uint64_t{1} << *rc::gen::inRange(0, 63);
+    Histogram histogram;
+    for (const auto value : list) histogram.record(value);
+    const auto expected = std::count_if(list.begin(), list.end(), [bound](std::uint64_t v) { return v < bound; });
+    RC_ASSERT(histogram.count_below(bound) == static_cast<std::uint64_t>(expected));
+  });
+  EXPECT_TRUE(held);
+}
+
 }  // namespace
 }  // namespace flare::tools

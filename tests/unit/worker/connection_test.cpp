@@ -124,6 +124,28 @@ TEST(Connection, ADeadlineThatMovesLaterOrNearerCountsAsItIsNow) {
   }
 }
 
+TEST(Connection, ItsTimerIsCountedWhileItIsThere) {
+  Hooks hooks;
+  hooks.on_open = [](const Wire& w) { return Step::keep(INTEREST_READ, w.now + std::chrono::hours(1)); };
+  auto server = serve(hooks, 1, one_worker());
+  const auto counts = [&] {
+    const WorkerSnapshot now = server.stats().front();
+    return std::pair(now.live, now.timers);
+  };
+  {
+    std::vector<LineClient> clients;
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+      clients.emplace_back(server.addresses().front());
+      ASSERT_TRUE(wait_until([&] { return counts().first == i; }));
+      // The newest one's timer may come behind the moment at which both were counted.
+      EXPECT_GE(counts().second, i - 1);
+      EXPECT_LE(counts().second, i);
+    }
+  }
+  ASSERT_TRUE(await_no_connection(server));
+  EXPECT_EQ(counts(), std::pair(std::uint64_t{0}, std::uint64_t{0}));
+}
+
 // The event and the deadline of one connection fall into one tick: the deadline closes it, the event finds nobody.
 // proves: C-ACCEPT-02, INV-10, INV-19
 TEST(Connection, AnEventOfAConnectionThatItsDeadlineClosedIsDropped) {

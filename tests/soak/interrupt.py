@@ -1,0 +1,22 @@
+"""Ctrl-C and SIGTERM: whatever waits looks here, so that the end of a soak waits for nobody."""
+
+import signal
+import threading
+
+over = threading.Event()
+
+
+def pause(seconds):
+    """Sleeps, unless the soak is over."""
+    over.wait(seconds)
+
+
+def install():
+    """The first signal ends the soak, with its report; later ones change nothing."""
+    def end(number, _frame):
+        signal.signal(number, signal.SIG_IGN)
+        over.set()
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, end)
+    signal.signal(signal.SIGTERM, end)
