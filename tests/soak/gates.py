@@ -7,6 +7,7 @@ from slope import median, theil_sen, thinned
 
 HEAP_SLACK = 64 << 10
 STARVED_ABOVE = 1.3
+STALL_MS = 100
 DRAIN_SLACK_MS = 200  # the join grace of 100 ms, and as much for a machine that is busy
 LAST_P99_AT_MOST = 1.25
 SHORTEST_WINDOW = 2
@@ -40,6 +41,8 @@ def of_phase(outcome):
     yield from happened(outcome)
     yield from counts(outcome)
     yield from ending(outcome)
+    if outcome.lines:
+        yield stalled(outcome.lines)
     strange = [line for line in outcome.stderr.splitlines()
                if not any(re.fullmatch(known, line) for known in (*KNOWN_LINES, *outcome.may_say))]
     yield gate("lines on stderr", not strange, len(strange), "0 that no pattern knows", "; ".join(strange[:3]))
@@ -97,9 +100,11 @@ def ending(outcome):
 
 def baseline(first, now):
     """Descriptors, threads, timers and heap of a long-lived server at a quiet point, beside those after its warm-up."""
-    for what in ("fds", "threads", "timers"):
+    for what in ("fds", "threads"):
         yield gate(f"{what} as before", now[what] <= first[what], now[what] - first[what], "0 more",
                    f"{first[what]} then, {now[what]} now")
+    yield gate("timers", now["timers"] <= first["own_timers"], now["timers"], f"at most {first['own_timers']}",
+               "no connection is left: those for retries of accepts and for what was handed over")
     grown = now["heap_bytes"] - first["heap_bytes"]
     yield gate("live heap", grown <= HEAP_SLACK, grown, f"at most {HEAP_SLACK} bytes more")
 
@@ -136,6 +141,15 @@ def starved(outcome):
     worst = round(max(shares) * len(shares) / max(1, sum(shares)), 3)
     return gate("no worker starved", worst <= STARVED_ABOVE, worst, f"worst at most {STARVED_ABOVE} of fair",
                 f"requests {shares}")
+
+
+def stalled(lines):
+    """A worker that stands still again and again, beside the others of its server: a slow machine slows them all."""
+    late = sorted(sum(line["heartbeat_age_ms"][worker] >= STALL_MS for line in lines)
+                  for worker in range(len(lines[0]["heartbeat_age_ms"])))
+    more, most = late[-1] - median(late), max(2, len(lines) // 10)
+    return gate("no worker stands still", more <= most, more, f"at most {most} more than the middle one",
+                f"of {len(lines)} looks, those at which a worker was at one tick for {STALL_MS} ms: {late}")
 
 
 def verdict(gates):

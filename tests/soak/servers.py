@@ -64,7 +64,7 @@ class Server:
             lines = file.read().split("\n")
             self.offset += sum(len(line) + 1 for line in lines[:-1])
             if len(lines) > 1:
-                self.last = json.loads(lines[-2])
+                self.last = dict(json.loads(lines[-2]), at=self.offset)  # where the next one begins
         return self.last
 
     def fresh(self, seconds=10):
@@ -86,6 +86,13 @@ class Server:
             now = self.fresh()
             if sum(now["live"]) + sum(now["queued"]) == 0 or time.monotonic() > end:
                 return now
+
+    def lines_between(self, first, last):
+        """All lines after first and up to last, which are two of them."""
+        with open(self.live_file, encoding="utf-8") as file:
+            file.seek(first["at"])
+            lines = [json.loads(text) for text in file.read().splitlines(keepends=True) if text.endswith("\n")]
+        return [line for line in lines if first["t_ms"] < line["t_ms"] <= last["t_ms"]]
 
     # --- What the system says of it.
 

@@ -115,6 +115,7 @@ class Soak:
     def state_of(self, server):
         line, outside = server.quiet(), server.outside()
         return {"fds": outside["fds"], "threads": outside["threads"], "timers": sum(line["timers"]),
+                "own_timers": len(line["timers"]) ** 2,  # of each worker: a retry, and a look at each peer
                 "heap_bytes": line["heap_bytes"]}
 
     def run_phase(self, number, name, strategy, seed, seconds):

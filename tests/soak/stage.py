@@ -27,6 +27,7 @@ class Outcome:
     drain_ms: int = DRAIN_MS  # its deadline
     stderr: str = ""
     storm: dict = field(default_factory=dict)
+    lines: list = field(default_factory=list)  # of its statistics in the phase, of a long-lived server
     happened: dict = field(default_factory=dict)  # what -> (count, least)
     may_cut: int = 0   # connections whose answer the scenario lets the server cut
     may_say: tuple = ()  # patterns of lines on stderr, beside those of every server
@@ -71,7 +72,9 @@ class Stage:
             server = self.servers[mode]
             before = server.quiet()
             clients, report = act(server)
-            return Outcome(clients, before, server.quiet(), storm=report, stderr=server.stderr())
+            after = server.quiet()
+            return Outcome(clients, before, after, storm=report, stderr=server.stderr(),
+                           lines=server.lines_between(before, after))
         return self.in_each_mode(whole)
 
     def in_each_mode(self, whole):
