@@ -119,6 +119,26 @@ counts_of() {  # STAGE
   echo "$passed $failed"
 }
 
+# The failed tests of a stage with the end of what each printed: the summary's reader may see no more than the last lines.
+failures_of() {  # STAGE
+  [ ! -f "build/$1/junit.xml" ] || awk -v stage="$1" -v most=40 '
+    function flush_test(  i) {
+      if (!failed) return
+      printf "--- %s: %s failed\n", stage, name
+      for (i = (n > most ? n - most + 1 : 1); i <= n; i++) print lines[i]
+      failed = n = 0
+    }
+    /<testcase / {
+      flush_test(); n = 0
+      match($0, / name="[^"]*"/); name = substr($0, RSTART + 7, RLENGTH - 8)
+      failed = /status="(fail|timeout)"/
+      next
+    }
+    /<failure/ { failed = 1 }
+    failed { gsub(/&lt;/, "<"); gsub(/&gt;/, ">"); gsub(/&quot;/, "\""); gsub(/&amp;/, "\\&"); lines[++n] = $0 }
+    END { flush_test() }' "build/$1/junit.xml"
+}
+
 if [ "${1-}" = --shard ]; then
   [[ ${2-} =~ ^([1-9][0-9]*)/([1-9][0-9]*)$ ]] && [ "${BASH_REMATCH[1]}" -le "${BASH_REMATCH[2]}" ] ||
     { echo "run.sh: --shard is '${2-}', expected I/N with I from 1 to N" >&2; exit 2; }
@@ -140,7 +160,7 @@ esac
 case " $* " in
   *" soak"*) export FLARE_SOAK_SEED="${FLARE_SOAK_SEED:-$(($(seed_of_commit) % 4294967296))}" ;;
 esac
-summary="" passed=0 failed=0 bad=0
+summary="" details="" passed=0 failed=0 bad=0
 for stage in "$@"; do
   reproduce_line "$stage"
   start=$SECONDS
@@ -158,6 +178,7 @@ for stage in "$@"; do
     result=FAILED code=$(code_of "$stage" "$status" "$stage_failed")
     [ "$bad" -ne 0 ] && [ "$code" -eq 1 ] || bad=$code  # what is final counts more than what may pass the next time
     [ "$stage_failed" -gt 0 ] || stage_failed=1
+    details+=$(failures_of "$stage")$'\n'
   fi
   passed=$((passed + stage_passed)) failed=$((failed + stage_failed))
   line=$(printf '%-11s %-6s %4d s' "$stage" "$result" "$seconds")
@@ -165,5 +186,5 @@ for stage in "$@"; do
   [ -z "$budget" ] || [ "$seconds" -le "$budget" ] || line+="  OVER ITS BUDGET"
   summary+="$line"$'\n'
 done
-printf '\n%s%d passed, %d failed\n' "$summary" "$passed" "$failed"
+printf '\n%s%s%d passed, %d failed\n' "$details" "$summary" "$passed" "$failed"
 exit $bad

@@ -122,19 +122,26 @@ def gate_row(one, where):
             + "".join(f"<td>{html.escape(str('' if cell is None else cell))}</td>" for cell in cells) + "</tr>")
 
 
+def table(name, rows):
+    return (f'<table id="{name}"><thead><tr><th></th><th>where</th><th>gate</th><th>figure</th><th>bar</th><th></th></tr></thead>'
+            + "".join(["<tbody>", *(gate_row(one, where) for one, where in rows), "</tbody></table>"]))
+
+
 def page(report, samples, loads):
     """samples, loads: the rows of samples.jsonl."""
     verdict = report["verdict"]
-    rows = [gate_row(one, "whole run") for one in report["gates"]]
-    rows += [gate_row(one, f"{p['phase']}: {p['scenario']}, {one['server']}") for p in report["phases"] for one in p["gates"]]
-    rows.sort(key=lambda row: 'data-ok="False"' not in row)
+    whole = [(one, "whole run") for one in report["gates"]]
+    phases = [(one, f"{p['phase']}: {p['scenario']}, {one['server']}") for p in report["phases"] for one in p["gates"]]
+    red = [row for row in phases if row[0]["ok"] is False]
+    others = [row for row in phases if row[0]["ok"] is not False]
+    first = sorted(red + whole, key=lambda row: row[0]["ok"] is not False)
     done = "" if report["complete"] else " (not complete)"
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>soak: {verdict}{done}</title><style>{STYLE}</style></head><body>
 <h1>Soak: <b id="verdict" class="{verdict}">{verdict}</b>{done}</h1>
 <p>{report["seconds"]:.0f} s, {len(report["phases"])} phases, seed {report["seed"]}.
 Again: <code>{html.escape(report["replay"])}</code></p>
+<h2>Gates of the whole run, and what is red</h2>{table("gates", first)}
 <h2>Over time</h2>{"".join(plots(report, samples, loads))}
-<h2>Gates</h2><table id="gates"><thead><tr><th></th><th>where</th><th>gate</th><th>figure</th><th>bar</th><th></th></tr>
-</thead><tbody>{"".join(rows)}</tbody></table></body></html>
+<h2>All other gates of the phases</h2>{table("phases", others)}</body></html>
 """
