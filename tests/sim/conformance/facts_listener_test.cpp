@@ -240,8 +240,8 @@ TEST_P(ListenerFacts, ASocketOfIpv6AloneLeavesIpv4ToOthers) {
   int alone = -1;
   int port = 0;
   int other = -EADDRINUSE;
-  // The kernel chose a port that is free for IPv6: for IPv4 some client of this machine may have it, as long as it lives
-  // and a minute longer. If it were this socket that stands in the way, no port would do.
+  // The kernel chose a port that is free for IPv6: somebody else may have it for IPv4. If this socket stood in the way,
+  // no port would do.
   for (int ports = 0; ports < 20 && other == -EADDRINUSE; ++ports) {
     alone = socket(AF_INET6);
     EXPECT_TRUE(world().setsockopt(alone, IPPROTO_IPV6, IPV6_V6ONLY, 1).ok());
