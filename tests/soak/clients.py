@@ -50,7 +50,8 @@ class Storm:
         report = json.loads(self.file.read_text())
         ends = report["endings"]
         unfinished = report["opened"] - report["connected"] - ends["connect_refused"] - ends["connect_failed"]
-        return tally(connected=report["connected"], unfinished=unfinished, answered=report["answered"], refused=ends["connect_refused"],
+        return tally(connected=report["connected"], unfinished=unfinished, answered=report["answered"],
+                     refused=ends["connect_refused"],
                      left=ends["closed_by_us"] + ends["timeout"], truncated=ends["truncated"],
                      reset=ends["reset_first_request"] + ends["reset_outstanding"],
                      timeout=ends["timeout"], bad=ends["bad_response"], probes=report["probes"]), report

@@ -112,7 +112,8 @@ h1 b{padding:.1em .5em;color:#fff}.green{background:#2e7d4f}.red{background:#b32
 td,th{padding:.25em .6em;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}tr.bad td{background:#fde8e6}
 figure{margin:1.5rem 0;break-inside:avoid}figcaption{font-weight:600}svg{width:100%;font:11px sans-serif}
 .phase{fill:#f1f1f1}.grid{stroke:#ddd}.series{stroke-width:1.4}.keys span{margin-right:1.2em;white-space:nowrap}
-.key{width:36px;height:10px;margin-right:.4em}@media print{body{max-width:none;margin:0}tr{break-inside:avoid}}code{background:#f4f4f4;padding:.1em .3em}"""
+.key{width:36px;height:10px;margin-right:.4em}
+@media print{body{max-width:none;margin:0}tr{break-inside:avoid}}code{background:#f4f4f4;padding:.1em .3em}"""
 
 
 def gate_row(one, where):
@@ -123,8 +124,9 @@ def gate_row(one, where):
 
 
 def table(name, rows):
-    return (f'<table id="{name}"><thead><tr><th></th><th>where</th><th>gate</th><th>figure</th><th>bar</th><th></th></tr></thead>'
-            + "".join(["<tbody>", *(gate_row(one, where) for one, where in rows), "</tbody></table>"]))
+    heads = "".join(f"<th>{head}</th>" for head in ("", "where", "gate", "figure", "bar", ""))
+    body = "".join(gate_row(one, where) for one, where in rows)
+    return f'<table id="{name}"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def page(report, samples, loads):

@@ -27,8 +27,8 @@ class Server:
         self.live_file = pathlib.Path(folder) / f"{name}.live.jsonl"
         self.report_file = pathlib.Path(folder) / f"{name}.report.json"
         self.error_file = pathlib.Path(folder) / f"{name}.stderr"
-        command = ["setpriv", "--pdeathsig", "KILL", str(binary), "--address", address, "--handler", "path", "--worker-headers", "--no-pin",
-                   "--report", "json", "--report-file", str(self.report_file), "--stats-interval-ms", str(STATS_MS),
+        command = ["setpriv", "--pdeathsig", "KILL", str(binary), "--address", address, "--handler", "path",
+                   "--worker-headers", "--no-pin", "--report", "json", "--report-file", str(self.report_file), "--stats-interval-ms", str(STATS_MS),
                    "--stats-file", str(self.live_file), *arguments]
         with open(self.error_file, "wb") as error:
             self.process = subprocess.Popen(

@@ -141,7 +141,7 @@ class Soak:
         self.sampler.write({"t": row["end"], "phase_done": row})
         red = [f"{one['server']}: {one['name']}: {one['figure']} ({one['bar']}) {one['why']}"
                for one in found if one["ok"] is False]
-        self.progress.say(f"{number:3} {name} ({strategy}): {'ok' if row['ok'] else 'RED'}" + "".join("\n    " + r for r in red))
+        self.progress.say("\n    ".join([f"{number:3} {name} ({strategy}): {'ok' if row['ok'] else 'RED'}", *red]))
 
     def warm_up(self, seed):
         """Afterwards every long-lived server has what it needs, and whatever it has more at a quiet point is a leak."""
