@@ -62,7 +62,11 @@ run_stage() {  # STAGE
       ;;
     coverage) clear_counts; run_preset coverage && report_coverage ;;
     fuzz) run_preset fuzz && fuzz_all ;;
-    mutants) scripts/mutants --all && scripts/mutants --generated --seed "${FLARE_MUTANT_SEED:-$(date +%Y%m%d)}" ;;
+    mutants)  # the second part also when the first one found something
+      local all=0
+      scripts/mutants --all || all=$?
+      scripts/mutants --generated --seed "${FLARE_MUTANT_SEED:-$(date +%Y%m%d)}" && return "$all"
+      ;;
     stress-nightly)
       cmake --preset tsan && cmake --build --preset tsan --target stress_runtime &&
         FLARE_STRESS_OPERATIONS=${FLARE_STRESS_OPERATIONS:-100000000} \
@@ -78,8 +82,8 @@ run_stage() {  # STAGE
 }
 
 run_soak() {  # STAGE MINUTES
-  python3 -B -m unittest discover -s tests/soak -p 'test_*.py' &&
-    scripts/soak --minutes "$2" --seed "$FLARE_SOAK_SEED" --shard "${FLARE_SOAK_SHARD:-1/1}" --out "build/$1"
+  python3 -B -m unittest discover -s tests/soak -p 'test_*.py' || return 42
+  scripts/soak --minutes "$2" --seed "$FLARE_SOAK_SEED" --shard "${FLARE_SOAK_SHARD:-1/1}" --out "build/$1"
 }
 
 # The exit code for a stage that failed: whether trying again may help.
