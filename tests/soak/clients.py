@@ -18,9 +18,10 @@ PATIENCE = 20  # seconds for an answer
 def tally(**counts):
     """What clients saw. connected: connections; unfinished: those that a client gave up before it knew; answered: answers
     read whole; left: connections that a client ended with an answer possibly under way; truncated: answers that ended
-    within; reset: requests that met a reset; too_late: heads that met a 408."""
+    within, or never came; reset: requests that met a reset, reset_first those of them that were the first of their
+    connection; dropped: connections that a server ended without a word; too_late: heads that met a 408."""
     return dict({"connected": 0, "unfinished": 0, "refused": 0, "answered": 0, "left": 0, "truncated": 0, "reset": 0,
-                 "timeout": 0, "bad": 0, "too_late": 0}, **counts)
+                 "reset_first": 0, "timeout": 0, "dropped": 0, "bad": 0, "too_late": 0}, **counts)
 
 
 def add(one, other):
@@ -31,7 +32,7 @@ class Storm:
     """One run of flare-storm. label: of its files. server: the name of its target."""
 
     def __init__(self, binary, folder, label, server, address, seed, seconds, **flags):
-        self.label, self.server, self.offset = label, server, 0
+        self.label, self.server, self.offset, self.resets = label, server, 0, flags.get("mode") == "reset"
         self.file = pathlib.Path(folder) / f"{label}.storm.json"
         self.live_file = pathlib.Path(folder) / f"{label}.storm.jsonl"
         command = [str(binary), address, "--json", str(self.file), "--quiet", "--seed", str(seed),
@@ -52,8 +53,13 @@ class Storm:
         unfinished = report["opened"] - report["connected"] - ends["connect_refused"] - ends["connect_failed"]
         return tally(connected=report["connected"], unfinished=unfinished, answered=report["answered"],
                      refused=ends["connect_refused"],
-                     left=ends["closed_by_us"] + ends["timeout"], truncated=ends["truncated"],
+                     # Only those that reset end a connection whose answer may be under way.
+                     left=ends["closed_by_us"] * self.resets + ends["timeout"],
+                     truncated=ends["truncated"] + ends["eof_outstanding"],
                      reset=ends["reset_first_request"] + ends["reset_outstanding"],
+                     reset_first=ends["reset_first_request"],
+                     dropped=sum(ends[how] for how in ("eof_idle", "eof_unused", "reset_idle", "reset_unused",
+                                                       "connect_failed")),
                      timeout=ends["timeout"], bad=ends["bad_response"], probes=report["probes"]), report
 
     def finished(self, end):

@@ -13,7 +13,7 @@ import random
 import sys
 
 import interrupt
-from servers import ServerError
+from servers import ServerError, ServerFault
 from slope import median
 from stage import Stage
 
@@ -88,8 +88,8 @@ def main():
                 print(f"{'ok ' if row['ok'] else 'RED'} {name}: {row['figure']} on/off {row['ratio']} "
                       f"(quartiles {row['quartiles'][0]} to {row['quartiles'][1]}; {row['bar']}); on {row['on']}, "
                       f"off {row['off']}", flush=True)
-    except (ServerError, OSError, KeyboardInterrupt) as error:
-        print(f"soak: compare: {error or 'interrupted'}")
+    except (ServerError, ServerFault, OSError, KeyboardInterrupt) as error:
+        print(f"soak: compare: {str(error) or 'interrupted'}")
         return 1
     finally:
         for server in stage.servers.values():

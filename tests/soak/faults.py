@@ -7,7 +7,10 @@ import time
 from clients import add, tally
 from gates import change_of
 from interrupt import pause
+from servers import ServerError, ServerFault
 from stage import Outcome
+
+CLOSING_MAY_RESET = 16
 
 
 def paused(stage, seed, seconds, answers, arguments=(), limit=None, **flags):
@@ -34,6 +37,11 @@ def descriptors(stage, seed, seconds):
                   leave=True, timeout_ms=30000, path="/")
 
 
+def lost_by(report, how):
+    """Connections that the workers lost to which it happened: only these may."""
+    return sum(worker["cut"] + worker["left"] for worker in report["workers"] if worker[how])
+
+
 def stuck(stage, seed, seconds):
     """A handler that does not come back: the others serve, and the drain leaves at its deadline."""
     def whole(mode):
@@ -49,7 +57,7 @@ def stuck(stage, seed, seconds):
         outcome.clients = add(outcome.clients, held)
         outcome.happened = {"stuck workers": (outcome.report["totals"]["stuck"], 1),
                             "answers": (clients["answered"], 100)}
-        outcome.may_cut = outcome.report["totals"]["cut"] + outcome.report["totals"]["left"]
+        outcome.may_cut, outcome.may_drop = lost_by(outcome.report, "stuck"), True
         return outcome
     return stage.in_each_mode(whole)
 
@@ -68,7 +76,11 @@ def restart(stage, seed, seconds):
         clients, report = storm.result()
         second.quiet()
         served = second.stop()
-        outcome.storm, outcome.clients = report, clients
+        outcome.exit_code, outcome.stderr = first.code or second.code, outcome.stderr + second.stderr()
+        outcome.report["drain_ms"] = max(outcome.report["drain_ms"], served["drain_ms"])
+        outcome.storm, outcome.clients, outcome.may_drop = report, clients, True
+        # Between a listener's last accept and its closing the kernel completes connects that nobody will serve.
+        outcome.may_refuse = min(clients["reset_first"], CLOSING_MAY_RESET)
         outcome.happened = {"answers before": (outcome.report["totals"]["requests"], 50),
                             "answers after": (served["totals"]["requests"], 50)}
         for key in ("accepted", "requests", "cut", "left"):
@@ -80,17 +92,21 @@ def restart(stage, seed, seconds):
 
 def break_a_poll(server):
     """The next epoll_wait of one worker fails with EBADF, by strace; returns once the worker has crashed."""
-    sleeper = next(tid for tid in server.tasks() if server.sleeps_in_epoll(tid))
+    end, sleeper = time.monotonic() + 10, None
+    while sleeper is None and time.monotonic() < end:
+        sleeper = next((tid for tid in server.tasks() if server.sleeps_in_epoll(tid)), None)
+    if sleeper is None:
+        raise ServerFault(f"{server.name}: for 10 s no worker waited for events")
     tracer = subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "-e", "trace=epoll_wait,epoll_pwait", "-e",
                                "inject=epoll_wait,epoll_pwait:error=EBADF:when=1", "-p", sleeper],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
-        end = time.monotonic() + 10
         while server.fresh()["crashed"] == 0 and time.monotonic() < end:
-            pass
+            if tracer.poll() not in (None, 0):
+                raise ServerError(f"strace can't attach to {server.name}: {tracer.stderr.read().decode().strip()}")
     finally:
         tracer.terminate()
-        tracer.wait()
+        tracer.communicate()
 
 
 def crash(stage, seed, seconds):
@@ -105,7 +121,7 @@ def crash(stage, seed, seconds):
         clients, report = storm.result()
         server.quiet()
         outcome = stage.finish(server, Outcome(clients, before, storm=report, expected_exit=(4,)))
-        outcome.may_cut = outcome.report["totals"]["cut"]
+        outcome.may_cut, outcome.may_drop = lost_by(outcome.report, "crashed"), True
         outcome.may_say = (r"flare: worker \d+ crashed: Reactor::poll: Bad file descriptor",)
         outcome.happened = {"crashes": (outcome.report["totals"]["crashed"], 1),
                             "answers after": (outcome.report["totals"]["requests"] - answered, 50)}

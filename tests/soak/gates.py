@@ -8,7 +8,7 @@ from slope import median, theil_sen, thinned
 HEAP_SLACK = 64 << 10
 STARVED_ABOVE = 1.3
 STALL_MS = 100
-DRAIN_SLACK_MS = 200  # the join grace of 100 ms, and as much for a machine that is busy
+DRAIN_SLACK_MS = 500  # the join grace of 100 ms, and time for a machine that is busy
 LAST_P99_AT_MOST = 1.25
 SHORTEST_WINDOW = 2
 SLOPES = ((60, 1.0), (20, 6.0))  # minutes of a soak -> MiB of resident memory per hour
@@ -43,9 +43,13 @@ def of_phase(outcome):
     yield from ending(outcome)
     if outcome.lines:
         yield stalled(outcome.lines)
+    yield said(outcome)
+
+
+def said(outcome):
     strange = [line for line in outcome.stderr.splitlines()
                if not any(re.fullmatch(known, line) for known in (*KNOWN_LINES, *outcome.may_say))]
-    yield gate("lines on stderr", not strange, len(strange), "0 that no pattern knows", "; ".join(strange[:3]))
+    return gate("lines on stderr", not strange, len(strange), "0 that no pattern knows", "; ".join(strange[:3]))
 
 
 def happened(outcome):
@@ -70,8 +74,9 @@ def counts(outcome):
         yield gate("conservation", not bad, len(bad), "exact", "; ".join(bad))
     accepted, connected = change_of(outcome, "accepted"), clients["connected"] + probes
     unfinished = clients["unfinished"]  # what became of these only the kernel knows
-    yield gate("accepts and connects", -outcome.may_wait <= accepted - connected <= unfinished, accepted - connected,
-               f"a difference of {-outcome.may_wait} to {unfinished}", f"{accepted} accepted, {connected} connected")
+    least = -outcome.may_wait - outcome.may_refuse
+    yield gate("accepts and connects", least <= accepted - connected <= unfinished, accepted - connected,
+               f"a difference of {least} to {unfinished}", f"{accepted} accepted, {connected} connected")
     answered, read = change_of(outcome, "requests"), clients["answered"] + probes
     yield gate("answers read were counted", read <= answered, read - answered, "at most 0 too many",
                f"{read} read, {answered} counted")
@@ -79,14 +84,20 @@ def counts(outcome):
     yield gate("answers nobody read", answered - read <= may_miss, answered - read, f"at most {may_miss}")
     broken = clients["truncated"] + clients["reset"]
     thrown = change_of(outcome, "handler_errors") if outcome.after else 0
-    yield gate("answers that broke", broken <= outcome.may_cut + thrown, broken,
-               f"at most {outcome.may_cut + thrown}, cut or thrown")
-    strange = clients["bad"] + (clients["timeout"] if not outcome.may_cut else 0)
+    most = outcome.may_cut + outcome.may_refuse + thrown
+    yield gate("answers that broke", broken <= most, broken, f"at most {most}, cut or thrown")
+    strange = clients["bad"] + max(0, clients["timeout"] - outcome.may_wait)
     yield gate("strange answers and timeouts", strange == 0, strange, "0")
+    if not outcome.may_drop:
+        dropped = clients["dropped"] + clients["refused"]
+        yield gate("dropped or refused", dropped == 0, dropped, "0 connections")
 
 
 def ending(outcome):
-    """Of a server that the phase ended."""
+    """Of a server that has ended."""
+    if outcome.exit_code is None:
+        return
+    yield gate("left a report", bool(outcome.report), int(bool(outcome.report)), "1")
     if not outcome.report:
         return
     totals = outcome.report["totals"]
@@ -122,17 +133,25 @@ def memory(name, minutes, samples):
     return gate(f"{name}: resident memory", figure <= bar, figure, f"at most {bar} MiB per hour", "upper 95 % bound")
 
 
-def drift(name, first, last, seconds):
+def drift(name, first, last, fresh, seconds):
     """p99 of the same load at the start and at the end: medians of windows of so many seconds, in microseconds. p99.9 is
-    shown."""
-    if len(first) < 3 or len(last) < 3 or seconds < SHORTEST_WINDOW:
-        return gate(f"{name}: p99 at the end", None, None, f"at most {LAST_P99_AT_MOST} of the start",
+    shown. fresh: the windows of a new server at the end, the control: a machine that has become slower slows it, too."""
+    bar = f"at most {LAST_P99_AT_MOST} of the start, or of a new server"
+    if min(len(first), len(last), len(fresh)) < 3 or seconds < SHORTEST_WINDOW:
+        return gate(f"{name}: p99 at the end", None, None, bar,
                     f"windows of {seconds:.1f} s: not judged below {SHORTEST_WINDOW}")
-    then, now, then_999, now_999 = (median([window[name] for window in windows])
-                                    for name in ("p99", "p999") for windows in (first, last))
-    ratio = round(now / then, 3)
-    return gate(f"{name}: p99 at the end", ratio <= LAST_P99_AT_MOST, ratio, f"at most {LAST_P99_AT_MOST} of the start",
-                f"{then:.0f} us, then {now:.0f} us; p99.9 {then_999:.0f} us, then {now_999:.0f} us")
+    (then, then_999), (now, now_999), (new, new_999) = (
+        [median([window[which] for window in windows]) for which in ("p99", "p999")] for windows in (first, last, fresh))
+    ratio = round(min(now / max(then, 1), now / max(new, 1)), 3)
+    return gate(f"{name}: p99 at the end", ratio <= LAST_P99_AT_MOST, ratio, bar,
+                f"p99 {then:.0f} us, at the end {now:.0f}, a new server {new:.0f}; "
+                f"p99.9 {then_999:.0f}, {now_999:.0f}, {new_999:.0f}")
+
+
+def answered(name, windows):
+    """Of every window of load: all of it was answered."""
+    bad = sum(window["answered"] == 0 or window["wrong"] > 0 for window in windows)
+    return gate(f"{name}: windows all answered", bad == 0, bad, f"0 of {len(windows)} with no answer, or a wrong one")
 
 
 def starved(outcome):

@@ -11,10 +11,16 @@ def pause(seconds):
     over.wait(seconds)
 
 
+def ignore():
+    """From now on nothing interrupts: what ran is being judged."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
 def install():
     """The first signal ends the soak, with its report; later ones change nothing."""
-    def end(number, _frame):
-        signal.signal(number, signal.SIG_IGN)
+    def end(_number, _frame):
+        ignore()
         over.set()
         raise KeyboardInterrupt
 

@@ -55,7 +55,7 @@ def plot(title, unit, series, phases, end, kind="linear"):
                    f'{nice(span * part / 5)} s</text>')
     for (label, points), (colour, dashes, marker) in zip(series, STYLES):
         step = max(1, -(-len(points) // MOST_POINTS))
-        shown = points[::step]
+        shown = [max(points[at:at + step], key=lambda one: one[1]) for at in range(0, len(points), step)]  # peaks stay
         line = " ".join(f"{at_x(t):.1f},{at_y(v):.1f}" for t, v in shown)
         marks = "".join(shape(marker, at_x(t), at_y(v)) for t, v in shown[::max(1, len(shown) // 40)])
         out.append(f'<g class="series" data-label="{html.escape(label)}" data-points="{len(shown)}" stroke="{colour}" '

@@ -16,6 +16,7 @@ from page import page
 
 FORMAT = 1
 RED = 42
+NEEDED = ("verdict", "complete", "seconds", "shard", "seed", "gates", "phases")
 
 
 def assemble(header, phases, whole, windows, seconds, complete):
@@ -25,13 +26,25 @@ def assemble(header, phases, whole, windows, seconds, complete):
             "gates": whole, "phases": phases, "windows_us": windows}
 
 
+def slim(row):
+    """What the page shows of a row: a long soak has many."""
+    kept = {key: value for key, value in row.items() if key not in ("cpu_ns", "live_line", "storm")}
+    if row.get("live_line"):
+        kept["live_line"] = {name: row["live_line"][name] for name in ("live", "handed_out", "heap_bytes")}
+    elif "live_line" in row:
+        kept["live_line"] = None
+    if "storm" in row:
+        kept["storm"] = {name: row["storm"][name] for name in ("count", "latency_us")}
+    return kept
+
+
 def rows_of(path):
     """The rows of a file whose last line may be cut."""
     rows = []
     with open(path, encoding="utf-8") as file:
         for line in file:
             try:
-                rows.append(json.loads(line))
+                rows.append(slim(json.loads(line)))
             except ValueError:
                 break
     return rows
@@ -39,9 +52,15 @@ def rows_of(path):
 
 def write(folder, report):
     rows = rows_of(folder / "samples.jsonl")
-    (folder / "soak.json").write_text(json.dumps(report, indent=1) + "\n")
-    (folder / "soak.html").write_text(page(report, [row for row in rows if "fds" in row],
-                                           [row for row in rows if "storm" in row]))
+    put(folder / "soak.json", json.dumps(report, indent=1) + "\n")
+    put(folder / "soak.html", page(report, [row for row in rows if "fds" in row], [row for row in rows if "storm" in row]))
+
+
+def put(path, text):
+    """The whole file, or none: who is killed here leaves nothing half."""
+    half = path.with_suffix(path.suffix + ".part")
+    half.write_text(text)
+    half.replace(path)
 
 
 def recovered(folder):
@@ -61,16 +80,19 @@ def shards_of(report):
 def merge(*reports):
     """One report of all of them. Each shard stands as it was; the whole is green if every one is."""
     shards = sorted((shard for report in reports for shard in shards_of(report)), key=lambda one: json.dumps(one))
-    green = bool(shards) and all(shard["verdict"] == "green" for shard in shards)
-    return {"format": FORMAT, "verdict": "green" if green else "red",
-            "complete": all(shard["complete"] for shard in shards), "seconds": sum(shard["seconds"] for shard in shards),
+    there = {tuple(shard["shard"]) for shard in shards}
+    missing = [f"{part}/{of}" for of in sorted({of for _, of in there}) for part in range(1, of + 1)
+               if (part, of) not in there]
+    complete = not missing and all(shard["complete"] for shard in shards)
+    green = bool(shards) and complete and all(shard["verdict"] == "green" for shard in shards)
+    return {"format": FORMAT, "verdict": "green" if green else "red", "complete": complete, "missing": missing, "seconds": sum(shard["seconds"] for shard in shards),
             "shards": shards}
 
 
 def load(path):
     try:
         report = json.loads(pathlib.Path(path).read_text())
-        if report["format"] == FORMAT and "verdict" in report:
+        if report["format"] == FORMAT and all(key in shard for shard in shards_of(report) for key in NEEDED):
             return report
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"'{path}' is no report of a soak: {error}") from None
@@ -86,6 +108,8 @@ def main(given):
             folder = pathlib.Path(given[1])
             done = folder / "soak.json"
             report = load(done) if done.exists() else recovered(folder)
+            if "shards" in report:
+                raise ValueError(f"'{done}' is a merged report: there is no page of it")
             write(folder, report)
             print(f"{folder / 'soak.html'}, {done}")
         elif len(given) >= 3 and given[0] == "merge":

@@ -15,6 +15,7 @@ class Sampler:
     def __init__(self, path, servers, storms, began):
         self.file = open(path, "w", encoding="utf-8")
         self.servers, self.storms, self.began, self.phase = servers, storms, began, ""
+        self.error = None  # what ended the sampling
         self.memory = {}  # name -> [(seconds, KiB)], of all samples
         self.newest = {}  # name -> the last sample
         self.over = threading.Event()
@@ -23,9 +24,12 @@ class Sampler:
         self.thread.start()
 
     def run(self):
-        while not self.over.wait(1):
+        try:
+            while not self.over.wait(1):
+                self.sample_all()
             self.sample_all()
-        self.sample_all()
+        except Exception as error:
+            self.error = error
 
     def sample_all(self):
         for server in self.servers():

@@ -29,13 +29,13 @@ def misbehave(kind, count, least):
 
 
 def uniform(stage, seed, seconds):
-    return load(stage, seed, seconds, 100, connections=64, rate=2000, path="/")
+    return load(stage, seed, seconds, int(1000 * seconds), connections=64, rate=2000, path="/")
 
 
 def skew(stage, seed, seconds):
     """Where a port goes is the kernel's to say with one listener per worker; with a shared one the wakes are skewed."""
     pinned = {"pin_worker": 0} if stage.strategy == "per-worker" else {}
-    outcomes = load(stage, seed, seconds, 100, connections=8, path="/sleep/1000", **pinned)
+    outcomes = load(stage, seed, seconds, int(200 * seconds), connections=8, path="/sleep/1000", **pinned)
     outcomes["on"].happened["handoffs"] = (change_of(outcomes["on"], "handed_out"), 1)
     return outcomes
 
@@ -90,6 +90,14 @@ def addresses(stage, seed, seconds):
     return outcomes
 
 
+def throwing(stage, seed, seconds):
+    """Each client is answered once, with a 500, and then cut."""
+    outcomes = misbehave("thrower", 4, 20)(stage, seed, seconds)
+    for outcome in outcomes.values():
+        outcome.happened["500s"] = (outcome.clients["answered"], outcome.clients["connected"])
+    return outcomes
+
+
 def slow_heads(stage, seed, seconds):
     outcomes = misbehave("slow_head", 16, 16)(stage, seed, seconds)
     for outcome in outcomes.values():
@@ -124,7 +132,7 @@ SCENARIOS = {
     "half-closers": misbehave("half_closer", 8, 20),
     "pipelining": misbehave("pipeliner", 8, 20),
     "silent": misbehave("silent", 16, 16),
-    "throwing": misbehave("thrower", 4, 20),
+    "throwing": throwing,
     "slow-readers": misbehave("slow_reader", 4, 4),
     "resetters": misbehave("resetter", 8, 20),
     "cap": cap,

@@ -18,6 +18,10 @@ class ServerError(Exception):
     """The machine or the set-up failed, not the server under test."""
 
 
+class ServerFault(Exception):
+    """The server under test failed: it ended, or did not end, or says nothing any more."""
+
+
 class Server:
     """One process. name: of its files below folder. limit: of its descriptors, if that is to be small. drain_ms: what its
     arguments say. It ends with the thread that starts it: a soak that is killed leaves no server behind."""
@@ -77,15 +81,20 @@ class Server:
             if self.process.poll() is not None:
                 break
             time.sleep(0.02)
-        raise ServerError(f"{self.name} wrote no statistics for {seconds} s; exit code {self.process.poll()}")
+        raise ServerFault(f"{self.name} wrote no statistics for {seconds} s; exit code {self.process.poll()}; "
+                          f"{self.stderr()[-500:]}")
 
     def quiet(self, seconds=15):
-        """A line without a connection anywhere, or the last one that came within the time."""
-        end = time.monotonic() + seconds
+        """The second of two lines without a connection anywhere between which none came or went, or the last one that
+        came within the time. One alone may look away: from who waits for an accept, or is on its way to a worker."""
+        end, before = time.monotonic() + seconds, None
         while True:
             now = self.fresh()
-            if sum(now["live"]) + sum(now["queued"]) == 0 or time.monotonic() > end:
+            counts = [now[field] for field in ("live", "queued", "accepted", "received", "finished", "handed_out")]
+            nobody = sum(now["live"]) + sum(now["queued"]) == 0
+            if (nobody and counts == before) or time.monotonic() > end:
                 return now
+            before = counts if nobody else None
 
     def lines_between(self, first, last):
         """All lines after first and up to last, which are two of them."""
@@ -140,11 +149,11 @@ class Server:
             self.code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise ServerError(f"{self.name} did not end within {seconds} s of SIGTERM") from None
+            raise ServerFault(f"{self.name} did not end within {seconds} s of SIGTERM") from None
         try:
             self.report = json.loads(self.report_file.read_text())
-        except ValueError:
-            self.report = None  # killed before it could say anything
+        except (ValueError, OSError):
+            raise ServerFault(f"{self.name} left no report; exit code {self.code}; {self.stderr()[-500:]}") from None
         return self.report
 
     def kill(self):

@@ -8,8 +8,6 @@ what each process said. Exit: 0, every gate is green; 42, one is red; 1, the soa
 (with the report of what ran).
 """
 
-import argparse
-import pathlib
 import random
 import sys
 import time
@@ -17,65 +15,16 @@ import time
 import gates
 import interrupt
 import report
-from planted import PLANTS, planted_binaries
+from options import arguments
+from plan import STRATEGIES, WINDOWS, judges_windows, plan, window_of
+from planted import planted_binaries
 from progress import Progress
 from sampler import Sampler
 from scenarios import SCENARIOS, warm_up
-from servers import ServerError
-from stage import Stage
+from servers import ServerFault
+from stage import Outcome, Stage
 
-STRATEGIES = ("per-worker", "shared")
-PHASE_SECONDS = (6, 40)  # at least and at most
-WINDOWS = 5
-WARM_UP_SECONDS = 25
 CANNOT, INTERRUPTED = 1, 130
-
-
-def shard_of(text):
-    part, _, of = text.partition("/")
-    if not (part.isdigit() and of.isdigit() and 1 <= int(part) <= int(of)):
-        raise argparse.ArgumentTypeError(f"'{text}', expected I/N with I from 1 to N")
-    return int(part), int(of)
-
-
-def minutes_of(text):
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0
-    if not 1 <= value <= 24 * 60:
-        raise argparse.ArgumentTypeError(f"'{text}', expected minutes from 1, which leaves room for one phase, to 1440")
-    return value
-
-
-def arguments(given):
-    parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--minutes", type=minutes_of, default=5.0)
-    parser.add_argument("--seed", type=int, help="default: random, printed")
-    parser.add_argument("--scenario", choices=sorted(SCENARIOS), help="only this one, again and again")
-    parser.add_argument("--shard", type=shard_of, default=(1, 1), metavar="I/N", help="another seed for each shard")
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/soak"))
-    parser.add_argument("--plant", choices=PLANTS, help="with this fault in the server: the verdict must be red")
-    parser.add_argument("--bin", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    return parser.parse_args(given)
-
-
-def plan(seed, minutes, only=None):
-    """[(scenario, strategy, seed, seconds)]: drawn from the seed alone. It begins and ends with the load whose tail is
-    compared; between them every scenario comes once before one comes twice."""
-    rng, names = random.Random(seed), [only] if only else sorted(SCENARIOS)
-    left, phases, bag, rounds = minutes * 60.0, [], [], 0
-    length = min(PHASE_SECONDS[1], max(PHASE_SECONDS[0], left / (2 * len(names) + 8)))
-    left -= 4 * length + WARM_UP_SECONDS  # the windows at both ends
-    while left > length:
-        if not bag:
-            bag = [(name, STRATEGIES[(rounds + at) % 2]) for at, name in enumerate(names)]
-            rng.shuffle(bag)
-            rounds += 1
-        name, strategy = bag.pop()
-        phases.append((name, strategy, rng.randrange(1 << 32), length))
-        left -= length + 2  # its quiet points
-    return length, phases
 
 
 class Soak:
@@ -83,9 +32,11 @@ class Soak:
         self.options, self.began = options, time.monotonic()
         self.folder = options.out
         self.folder.mkdir(parents=True, exist_ok=True)
+        for name in ("soak.json", "soak.html"):  # of an earlier run: what stands here is of this one
+            (self.folder / name).unlink(missing_ok=True)
         self.stages, self.phases, self.gates = {}, [], []
-        self.first, self.windows = {}, {"first": {}, "last": {}}
-        self.window_seconds = 0
+        self.first, self.windows = {}, {"first": {}, "last": {}, "fresh": {}}
+        self.window_seconds, self.window_rounds, self.error = 0, 1, None
         self.sampler = Sampler(self.folder / "samples.jsonl", self.all_servers,
                                lambda: [stage.storms for stage in list(self.stages.values())], self.began)
         self.sampler.write({"header": self.header()})
@@ -101,16 +52,27 @@ class Soak:
             self.stages[strategy].start_long_lived()
 
     def windows_of_load(self, which, seed):
-        """Short runs of one load at each server in turn: their latencies."""
+        """Short runs of one load at each server in turn: their latencies. At the end new servers stand beside them."""
         self.sampler.phase = f"{which} windows"
         self.progress.say(f"p99 at the {'start' if which == 'first' else 'end'}")
-        for number in range(WINDOWS):
-            for strategy, stage in self.stages.items():
-                for mode, server in stage.servers.items():
-                    _, seen = stage.storm(server, seed + number, self.window_seconds, connections=32, rate=1000,
+        rows = [(which, stage, mode, server) for stage in self.stages.values() for mode, server in stage.servers.items()]
+        if which == "last":
+            fresh = [("fresh", stage, mode, stage.start(mode)) for _, stage, mode, _ in rows]
+            rows = [row for pair in zip(rows, fresh) for row in pair]
+            for _, stage, _, server in fresh:  # as warm as the others were at the start
+                stage.storm(server, seed, 0.5, connections=256).result()
+        for number in range(self.window_rounds):
+            for of, stage, mode, server in rows:
+                clients, seen = stage.storm(server, seed + number, self.window_seconds, connections=32, rate=1000,
                                             path="/").result()
-                    self.windows[which].setdefault(f"{mode}.{strategy}", []).append(
-                        {name: seen["latency_us"][name] for name in ("p99", "p999")})
+                wrong = sum(clients[how] for how in ("truncated", "reset", "timeout", "bad", "dropped", "refused"))
+                self.windows[of].setdefault(f"{mode}.{stage.strategy}", []).append(
+                    dict({name: seen["latency_us"][name] for name in ("p99", "p999")}, answered=clients["answered"],
+                         wrong=wrong))
+        for stage in self.stages.values():
+            for server in stage.others:
+                server.stop()
+            stage.others = []
 
     def state_of(self, server):
         line, outside = server.quiet(), server.outside()
@@ -122,17 +84,20 @@ class Soak:
         stage = self.stages[strategy]
         self.sampler.phase = f"{number}:{name}.{strategy}"
         begin = time.monotonic() - self.began
-        outcomes = SCENARIOS[name](stage, seed, seconds)
-        found = []
+        found, outcomes = [], {}
+        try:
+            outcomes = SCENARIOS[name](stage, seed, seconds)
+        except ServerFault as fault:
+            found.append(dict(gates.gate("servers serve", False, None, "to the end", str(fault)), server=strategy))
+            for server in stage.others:
+                server.kill()
         for mode, outcome in outcomes.items():
             found += [dict(one, server=f"{mode}.{strategy}") for one in gates.of_phase(outcome)]
             if name == "skew" and mode == "on" and strategy == "per-worker":
                 found.append(dict(gates.starved(outcome), server=f"{mode}.{strategy}"))
         stage.others = []
-        for mode, server in stage.servers.items():
-            if server.process.poll() is not None:
-                raise ServerError(f"{server.name} ended with {server.process.poll()}: {server.stderr()[-500:]}")
-            found += [dict(one, server=server.name) for one in gates.baseline(self.first[server.name], self.state_of(server))]
+        for server in stage.servers.values():
+            found += [dict(one, server=server.name) for one in self.at_rest(server)]
         row = {"phase": number, "scenario": name, "strategy": strategy, "seed": seed, "begin": round(begin, 3),
                "end": round(time.monotonic() - self.began, 3), "ok": gates.verdict(found), "gates": found,
                "clients": {mode: outcome.clients for mode, outcome in outcomes.items()},
@@ -141,6 +106,8 @@ class Soak:
         self.sampler.write({"t": row["end"], "phase_done": row})
         red = [f"{one['server']}: {one['name']}: {one['figure']} ({one['bar']}) {one['why']}"
                for one in found if one["ok"] is False]
+        if any(server.process.poll() is not None for server in stage.servers.values()):
+            raise ServerFault("a server has ended")
         self.progress.say("\n    ".join([f"{number:3} {name} ({strategy}): {'ok' if row['ok'] else 'RED'}", *red]))
 
     def warm_up(self, seed):
@@ -154,9 +121,11 @@ class Soak:
                 self.first[server.name] = self.state_of(server)
 
     def run(self):
-        seed = self.options.seed + self.options.shard[0] - 1
+        part, of = self.options.shard
+        seed = (self.options.seed * of + part - 1) % (1 << 32)
         length, phases = plan(seed, self.options.minutes, self.options.scenario)
-        self.window_seconds = length / (WINDOWS * 4)
+        self.window_seconds = window_of(length)
+        self.window_rounds = WINDOWS if judges_windows(length) else 1
         self.start()
         self.warm_up(seed)
         self.windows_of_load("first", seed)
@@ -164,21 +133,34 @@ class Soak:
             self.run_phase(number, *phase)
         self.windows_of_load("last", seed)
 
-    def judge_whole(self):
+    def at_rest(self, server):
+        """The gates of a long-lived server at a quiet point."""
+        try:
+            return list(gates.baseline(self.first[server.name], self.state_of(server)))
+        except ServerFault as fault:
+            return [gates.gate("servers serve", False, None, "to the end", str(fault))]
+
+    def judge_whole(self, complete):
         """What is judged over the whole run, as far as it came."""
-        elapsed = (time.monotonic() - self.began) / 60
+        minutes = self.options.minutes if complete else (time.monotonic() - self.began) / 60
         for stage in self.stages.values():
             for server in stage.servers.values():
-                name = server.name
-                if name in self.first and server.process.poll() is None:
-                    self.gates += [dict(one, name=f"{name}: {one['name']}")
-                                   for one in gates.baseline(self.first[name], self.state_of(server))]
-                self.gates.append(gates.memory(name, elapsed, self.sampler.memory.get(name, [])))
-                self.gates.append(gates.drift(name, self.windows["first"].get(name, []), self.windows["last"].get(name, []),
+                name, windows = server.name, {of: self.windows[of].get(server.name, []) for of in self.windows}
+                found = self.at_rest(server) if name in self.first else []
+                self.gates.append(gates.memory(name, minutes, self.sampler.memory.get(name, [])))
+                self.gates.append(gates.drift(name, windows["first"], windows["last"], windows["fresh"],
                                               self.window_seconds))
-                said = server.stop()
-                self.gates.append(gates.gate(f"{name}: report adds up", bool(said and said["adds_up"]),
-                                             server.code, "exit code 0"))
+                self.gates.append(gates.answered(name, [one for of in windows.values() for one in of]))
+                outcome = Outcome({}, drain_ms=server.drain_ms)
+                try:
+                    outcome.report = server.stop()
+                except ServerFault as fault:
+                    found.append(gates.gate("ends", False, server.code, "with a report", str(fault)))
+                outcome.exit_code, outcome.stderr = server.code, server.stderr()
+                found += [*gates.ending(outcome), gates.said(outcome)]
+                self.gates += [dict(one, name=f"{name}: {one['name']}") for one in found]
+        self.gates.append(gates.gate("samples were written", self.sampler.error is None, None, "to the end",
+                                     str(self.sampler.error or "")))
 
     def header(self):
         options = self.options
@@ -193,8 +175,9 @@ class Soak:
 
     def conclude(self, complete):
         """Writes the report and says what it says. Returns whether it is green."""
-        whole = report.assemble(self.header(), self.phases, self.gates, self.windows,
-                                round(time.monotonic() - self.began, 1), complete)
+        header = dict(self.header(), **({"error": self.error} if self.error else {}))
+        whole = report.assemble(header, self.phases, self.gates, self.windows, round(time.monotonic() - self.began, 1),
+                                complete)
         report.write(self.folder, whole)
         red = [one for one in self.gates if one["ok"] is False]
         for one in red:
@@ -207,32 +190,45 @@ class Soak:
 
 
 def main():
-    options = arguments(sys.argv[1:])
+    options = arguments(sys.argv[1:], __doc__.split("\n\n")[0])
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(1 << 32)
     print(f"soak: seed {options.seed}", flush=True)
     if options.plant:
-        options.bin = planted_binaries(options.plant)
+        try:
+            options.bin = planted_binaries(options.plant)
+        except OSError as error:
+            print(f"soak: --plant {options.plant}: {error}")
+            return CANNOT
 
     interrupt.install()
-    soak, complete, code = Soak(options), False, report.RED
+    try:
+        soak = Soak(options)
+    except OSError as error:
+        print(f"soak: --out '{options.out}': {error}")
+        return CANNOT
+    complete, code = False, report.RED
     try:
         soak.run()
         complete = True
     except KeyboardInterrupt:
-        print("soak: interrupted", flush=True)
-        code = INTERRUPTED
-    except (ServerError, OSError) as error:
-        print(f"soak: {error}", flush=True)
-        code = CANNOT
+        soak.error, code = "interrupted", INTERRUPTED
+    except ServerFault as fault:
+        soak.error = str(fault)  # and a gate of its phase
+    except Exception as error:  # whatever it was: what ran is judged and reported
+        soak.error, code = f"{type(error).__name__}: {error}", CANNOT
+    interrupt.ignore()
+    if soak.error:
+        soak.progress.say(soak.error)
+    try:
+        soak.judge_whole(complete)
+    except Exception as error:
+        soak.error, complete, code = f"{type(error).__name__}: {error}", False, CANNOT
     finally:
-        try:
-            soak.judge_whole()
-        finally:
-            for server in soak.all_servers():
-                server.kill()
-            soak.sampler.end()
-            soak.progress.end()
+        for server in soak.all_servers():
+            server.kill()
+        soak.sampler.end()
+        soak.progress.end()
     return 0 if soak.conclude(complete) else code
 
 

@@ -31,6 +31,8 @@ class Outcome:
     happened: dict = field(default_factory=dict)  # what -> (count, least)
     may_cut: int = 0   # connections whose answer the scenario lets the server cut
     may_say: tuple = ()  # patterns of lines on stderr, beside those of every server
+    may_drop: bool = False  # the scenario ends servers: idle connections are dropped, and new ones refused
+    may_refuse: int = 0  # connections that the kernel resets because their listener is closed
     may_wait: int = 0  # connections that the scenario lets wait at a stuck worker until their client gives up
 
 
@@ -62,7 +64,7 @@ class Stage:
     def storm(self, server, seed, seconds, address=None, **flags):
         self.count += 1
         storm = Storm(self.binaries / "flare-storm", self.folder, f"{server.name}.{self.count}", server.name,
-                      address or server.address, seed, seconds, **flags)
+                      address or server.address, seed % (1 << 32), seconds, **flags)
         self.storms.append(storm)
         return storm
 

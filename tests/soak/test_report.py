@@ -19,7 +19,7 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
 
 
 def header(seed):
-    return {"seed": seed, "shard": [seed, 9], "minutes": 1.0, "replay": f"scripts/soak --seed {seed}"}
+    return {"seed": seed, "shard": [seed, 2], "minutes": 1.0, "replay": f"scripts/soak --seed {seed}"}
 
 
 def phase(number, ok=True, name="churn"):
@@ -57,7 +57,7 @@ class Merge(unittest.TestCase):
     def test_order_and_grouping_make_no_difference(self):
         rng = random.Random(1)
         for _ in range(200):
-            parts = [soak(rng.randrange(9), rng.random() < 0.8, rng.random() < 0.8) for _ in range(rng.randint(3, 6))]
+            parts = [soak(rng.randrange(1, 4), rng.random() < 0.8, rng.random() < 0.8) for _ in range(rng.randint(3, 6))]
             whole = report.merge(*parts)
             rng.shuffle(parts)
             cut = rng.randint(1, len(parts) - 1)
@@ -67,6 +67,10 @@ class Merge(unittest.TestCase):
         self.assertEqual(report.merge(soak(1), soak(2))["verdict"], "green")
         self.assertEqual(report.merge(soak(1), soak(2, ok=False))["verdict"], "red")
         self.assertFalse(report.merge(soak(1), soak(2, complete=False))["complete"])
+
+    def test_a_shard_that_left_nothing_is_missed(self):
+        merged = report.merge(soak(2))
+        self.assertEqual((merged["verdict"], merged["complete"], merged["missing"]), ("red", False, ["1/2"]))
 
 
 class Killed(unittest.TestCase):
@@ -78,6 +82,11 @@ class Killed(unittest.TestCase):
         made = json.loads((folder / "soak.json").read_text())
         self.assertEqual((made["complete"], made["verdict"], len(made["phases"])), (False, "red", 1))
         self.assertIn("not complete", (folder / "soak.html").read_text())
+
+    def test_a_merged_report_has_no_page(self):
+        folder = folder_of([])
+        (folder / "soak.json").write_text(json.dumps(report.merge(soak(1), soak(2))))
+        self.assertEqual(report.main(["make", str(folder)]), 2)
 
     def test_what_is_no_report_is_named(self):
         self.assertEqual(report.main(["make", "/nonexistent"]), 2)

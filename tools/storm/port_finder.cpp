@@ -59,7 +59,7 @@ std::string check_again(const Target& target, FoundPorts& found) {
   for (std::size_t worker = 0; worker < found.ports.size(); ++worker) {
     if (found.ports[worker].empty()) continue;
     const Probe again = probe(target, found.ports[worker].front());
-    ++found.probes;
+    if (!again.busy) ++found.probes;
     if (!again.error.empty()) return again.error;
     if (!again.busy && again.worker != static_cast<int>(worker)) {
       return "the same source port led to two workers (a shared listener?)";
@@ -82,7 +82,7 @@ FoundPorts find_ports(const Target& target, const std::vector<int>& wanted, std:
     if (missing == 0) break;
     const auto port = static_cast<std::uint16_t>(number);
     const Probe first = probe(target, port);
-    ++found.probes;
+    if (!first.busy) ++found.probes;
     if (!first.error.empty()) found.error = first.error;
     if (!found.error.empty()) return found;
     const auto worker = static_cast<std::size_t>(first.worker);

@@ -44,7 +44,7 @@ std::vector<std::string> ancestors(const std::string& root, std::string_view gro
   for (;;) {
     paths.push_back(root + path);
     const auto slash = path.rfind('/');
-    if (path.empty() || slash == std::string::npos) return paths;
+    if (slash == std::string::npos) return paths;
     path.resize(slash);
   }
 }

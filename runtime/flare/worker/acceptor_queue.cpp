@@ -31,7 +31,6 @@ void Acceptor::adopt_queue() {
   pool_.drain_local(id_, tokens_);
   if (tokens_.empty()) return;
   adopt_tokens(tokens_);
-  tokens_.clear();
   // A peer at its cap may have paused because this queue was full, or because it saw a token in both places on its way.
   if (pool_.paused_count() > 0) connections_.note_freed();
 }

@@ -117,15 +117,15 @@ class Workshop(Scratch):
                     raise SystemExit(f"mutants: {result} is red without a mutant: {self.log.name}")
                 self.normal[program] = result
 
-    def judge(self, site):
-        """One of: ("no mutant", ""), ("survived", ""), (how, test)."""
+    def judge(self, site, tested=True):
+        """One of: ("no mutant", ""), ("survived", ""), (how, test). tested: else it survives as soon as it compiles."""
         self.log.write(f"\n==== {site.name()}\n- {site.old}\n+ {site.new}\n")
         apply(self.copy, site)
         try:
             room = site.file.split("/")[2]
             if not self.build("dev", "flare_http" if room == "http" else "flare_runtime"):
                 return "no mutant", ""
-            for preset, program in programs_of(site, room):
+            for preset, program in programs_of(site, room) if tested else ():
                 if not self.build(preset, program):
                     return "no mutant", ""
                 self.run(preset, program)
