@@ -19,7 +19,7 @@ const { Job } = require("kubernetes-models/batch/v1");
 const known = new Set(`apiVersion kind metadata name spec completionMode completions parallelism backoffLimitPerIndex
   maxFailedIndexes podFailurePolicy rules action onExitCodes containerName operator values onPodConditions type status
   template restartPolicy terminationGracePeriodSeconds containers image command env value resources requests cpu memory
-  volumeMounts mountPath volumes persistentVolumeClaim claimName`.split(/\s+/));
+  securityContext capabilities add volumeMounts mountPath volumes persistentVolumeClaim claimName`.split(/\s+/));
 const faults = [];
 const visit = (value, path) => {
   if (Array.isArray(value)) value.forEach((one, at) => visit(one, `${path}[${at}]`));
