@@ -9,10 +9,11 @@ explained in tests/mutants/generated/survivors.md, which at most 5 % may be: the
 """
 
 import argparse
+import collections
 import concurrent.futures
+import hashlib
 import pathlib
 import queue
-import random
 import sys
 
 from sites import all_sites
@@ -39,6 +40,18 @@ def text(lines):
 
 def key(site):
     return site.file, text(site.old), text(site.new)
+
+
+def drawn(sites, seed):
+    """All sites in the order in which the seed draws them. A change elsewhere in the sources leaves the order of the
+    others: most of a run's mutants are those of the run before, and a survivor that was killed stays in it."""
+    same = collections.Counter()
+
+    def rank(site):
+        same[key(site)] += 1  # the text of a change may stand in a file more than once
+        return hashlib.sha256("\0".join([str(seed), *key(site), str(same[key(site)])]).encode()).digest()
+
+    return [site for _, site in sorted([(rank(site), site) for site in sites], key=lambda one: one[0])]
 
 
 def arguments():
@@ -90,7 +103,7 @@ def judge_all(sites, count, jobs, folder, known):
 def main():
     options = arguments()
     sites = [site for site in all_sites(ROOT) if any(text in site.name() for text in options.only or [""])]
-    random.Random(options.seed).shuffle(sites)
+    sites = drawn(sites, options.seed)
     if options.list:
         for site in sites:
             print(f"{site.name()}: {text(site.old)}  ->  {text(site.new)}")

@@ -1,5 +1,6 @@
 // What start accepts and refuses, and where strategy and policy come from.
 #include <cerrno>
+#include <iterator>
 
 #include "flare/base/network_error.h"
 #include "harness.h"
@@ -77,6 +78,21 @@ TEST(SchedulerStart, RefusesEveryBadOptionAndNamesItsValue) {
     EXPECT_TRUE(names(text, one.option, one.value, one.expected)) << one.option << ": " << text;
   }
   EXPECT_TRUE(ledger.is_as_before());
+}
+
+// Of several bad ones the first is named, in the order in which they stand in their structs.
+// proves: C-START-02
+TEST(SchedulerStart, NamesTheFirstOfSeveralBadOptions) {
+  SchedulerOptions options;
+  options.serving.max_connections = options.serving.accept_budget = options.serving.max_events = -1;
+  options.listener.backlog = options.listener.defer_accept_s = -1;
+  int* const in_turn[] = {&options.serving.max_connections, &options.serving.accept_budget, &options.serving.max_events,
+                          &options.listener.backlog, &options.listener.defer_accept_s};
+  const char* const named[] = {"max_connections", "accept_budget", "max_events", "backlog", "defer_accept_s"};
+  for (std::size_t i = 0; i < std::size(named); ++i) {
+    EXPECT_NE(refusal(2, options).find(named[i]), std::string::npos) << named[i] << ", got: " << refusal(2, options);
+    *in_turn[i] = 1;
+  }
 }
 
 TEST(SchedulerStart, AcceptsTheBoundsOfEveryOption) {
