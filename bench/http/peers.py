@@ -111,7 +111,7 @@ def start_haproxy(work):
     port, file = free_port(), pathlib.Path(work) / "haproxy.cfg"
     file.write_text(f"""global
   nbthread 1
-  maxconn 20000
+  maxconn 9900
 defaults
   mode http
   timeout client 60s
