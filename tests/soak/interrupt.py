@@ -14,7 +14,7 @@ def pause(seconds):
 def ignore():
     """From now on nothing interrupts: what ran is being judged."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, lambda _number, _frame: None)  # SIG_IGN, and one that is pending is a complaint of Python
 
 
 def install():
