@@ -34,9 +34,9 @@ def program(name):
 class Peer:
     """A running server."""
 
-    def __init__(self, name, command, port, cpu=SERVER_CPU):
+    def __init__(self, name, command, port):
         self.name, self.port = name, port
-        self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "taskset", "-c", cpu, *command],
+        self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "taskset", "-c", SERVER_CPU, *command],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.pid = self.process.pid
         self.await_port()
@@ -55,10 +55,10 @@ class Peer:
         self.end()
         raise Missing(f"{self.name} did not listen within {START_SECONDS} s")
 
-    def answer(self, close=False):
+    def answer(self):
         """What it answers to one request, as bytes."""
         with socket.create_connection(("127.0.0.1", self.port), 5) as one:
-            one.sendall(f"GET / HTTP/1.1\r\nHost: bench\r\n{'Connection: close' + chr(13) + chr(10) if close else ''}\r\n".encode())
+            one.sendall(b"GET / HTTP/1.1\r\nHost: bench\r\n\r\n")
             data = b""
             while BODY.encode() not in data:
                 piece = one.recv(65536)
@@ -77,14 +77,11 @@ class Peer:
                 self.process.wait()
 
 
-def flare(binaries, work, port, *arguments):
-    return [str(binaries / "flare-serve"), "--address", f"127.0.0.1:{port}", "--workers", "1", "--no-pin", "--handoff", "off",
-            "--drain-timeout-ms", "100", *arguments]
-
-
-def start_flare(binaries, work, handler, *arguments, name=None, cpu=SERVER_CPU):
+def start_flare(binaries, handler):
     port = free_port()
-    return Peer(name or f"flare-{handler}", flare(binaries, work, port, "--handler", handler, *arguments), port, cpu)
+    return Peer(f"flare-{handler}", [str(binaries / "flare-serve"), "--address", f"127.0.0.1:{port}", "--workers", "1",
+                                     "--no-pin", "--handoff", "off", "--drain-timeout-ms", "100", "--handler", handler],
+                port)
 
 
 def start_bare(binaries, work, answer, deferred=False):
@@ -146,11 +143,11 @@ def start_h2o(work):
     return Peer("h2o", [program("h2o"), "-c", str(folder / "conf")], port)
 
 
-def start_go(binaries, work):
+def start_go(binaries):
     port = free_port()
     return Peer("go", ["env", "GOMAXPROCS=1", str(binaries / "go_server"), str(port)], port)
 
 
-def start_beast(binaries, work):
+def start_beast(binaries):
     port = free_port()
     return Peer("beast", [str(binaries / "beast"), str(port)], port)

@@ -49,16 +49,16 @@ def starters(binaries, work):
 
     def bare():
         if "flare" not in answers:
-            one = peers.start_flare(binaries, work, "static")
+            one = peers.start_flare(binaries, "static")
             answers["flare"] = one.answer()
             one.end()
         return peers.start_bare(binaries, work, answers["flare"])
 
-    return {"flare-static": lambda: peers.start_flare(binaries, work, "static"),
-            "flare-path": lambda: peers.start_flare(binaries, work, "path"), "bare": bare,
+    return {"flare-static": lambda: peers.start_flare(binaries, "static"),
+            "flare-path": lambda: peers.start_flare(binaries, "path"), "bare": bare,
             "nginx": lambda: peers.start_nginx(work), "haproxy": lambda: peers.start_haproxy(work),
             "h2o": lambda: peers.start_h2o(work), "lighttpd": lambda: peers.start_lighttpd(work),
-            "beast": lambda: peers.start_beast(binaries, work), "go": lambda: peers.start_go(binaries, work)}
+            "beast": lambda: peers.start_beast(binaries), "go": lambda: peers.start_go(binaries)}
 
 
 class Bench:

@@ -62,21 +62,26 @@ def stuck(stage, seed, seconds):
     return stage.in_each_mode(whole)
 
 
+def under_load(stage, mode, seed, seconds):
+    """(A server of the phase's own, its line before, a storm that goes on until the phase ends.)"""
+    server = stage.start(mode)
+    before = server.quiet()
+    return server, before, stage.storm(server, seed, seconds, connections=16, rate=1000, reconnect=True,
+                                       path="/sleep/200")
+
+
 def restart(stage, seed, seconds):
     """SIGTERM in mid-load, and a new server on the same port: what was asked is answered, who comes later is served."""
     def whole(mode):
-        first = stage.start(mode)
-        before = first.quiet()
-        storm = stage.storm(first, seed, seconds, connections=16, rate=1000, reconnect=True, path="/sleep/200")
+        first, before, storm = under_load(stage, mode, seed, seconds)
         pause(seconds / 2)
         first.signal(signal.SIGTERM)
         outcome = Outcome(tally(), before, report=first.wait())
-        outcome.exit_code, outcome.stderr = first.code, first.stderr()
         second = stage.start(mode, address=first.address)
         clients, report = storm.result()
         second.quiet()
         served = second.stop()
-        outcome.exit_code, outcome.stderr = first.code or second.code, outcome.stderr + second.stderr()
+        outcome.exit_code, outcome.stderr = first.code or second.code, first.stderr() + second.stderr()
         outcome.report["drain_ms"] = max(outcome.report["drain_ms"], served["drain_ms"])
         outcome.storm, outcome.clients, outcome.may_drop = report, clients, True
         # Between a listener's last accept and its closing the kernel completes connects that nobody will serve.
@@ -112,9 +117,7 @@ def break_a_poll(server):
 def crash(stage, seed, seconds):
     """A worker's poll fails in mid-load: its connections are cut and counted, the others serve on."""
     def whole(mode):
-        server = stage.start(mode)
-        before = server.quiet()
-        storm = stage.storm(server, seed, seconds, connections=16, rate=1000, reconnect=True, path="/sleep/200")
+        server, before, storm = under_load(stage, mode, seed, seconds)
         pause(seconds / 3)
         break_a_poll(server)
         answered = sum(server.live()["requests"])

@@ -23,6 +23,16 @@ def gate(name, ok, figure, bar, why=""):
     return {"name": name, "ok": ok, "figure": figure, "bar": bar, "why": why}
 
 
+def fault(error):
+    """Of a server that ended, hung, or stopped writing its figures."""
+    return gate("servers serve", False, None, "to the end", str(error))
+
+
+def shown(one, where=""):
+    """A gate as a line."""
+    return f"{where}{one['name']}: {one['figure']} ({one['bar']}) {one['why']}"
+
+
 def conservation(line):
     """Workers whose counts do not add up, at a moment without a push or a close under way."""
     bad = []

@@ -88,7 +88,7 @@ class Soak:
         try:
             outcomes = SCENARIOS[name](stage, seed, seconds)
         except ServerFault as fault:
-            found.append(dict(gates.gate("servers serve", False, None, "to the end", str(fault)), server=strategy))
+            found.append(dict(gates.fault(fault), server=strategy))
             for server in stage.others:
                 server.kill()
         for mode, outcome in outcomes.items():
@@ -104,11 +104,10 @@ class Soak:
                "latency_us": {mode: outcome.storm.get("latency_us") for mode, outcome in outcomes.items()}}
         self.phases.append(row)
         self.sampler.write({"t": row["end"], "phase_done": row})
-        red = [f"{one['server']}: {one['name']}: {one['figure']} ({one['bar']}) {one['why']}"
-               for one in found if one["ok"] is False]
+        red = [gates.shown(one, f"{one['server']}: ") for one in found if one["ok"] is False]
+        self.progress.say("\n    ".join([f"{number:3} {name} ({strategy}): {'ok' if row['ok'] else 'RED'}", *red]))
         if any(server.process.poll() is not None for server in stage.servers.values()):
             raise ServerFault("a server has ended")
-        self.progress.say("\n    ".join([f"{number:3} {name} ({strategy}): {'ok' if row['ok'] else 'RED'}", *red]))
 
     def warm_up(self, seed):
         """Afterwards every long-lived server has what it needs, and whatever it has more at a quiet point is a leak."""
@@ -138,7 +137,7 @@ class Soak:
         try:
             return list(gates.baseline(self.first[server.name], self.state_of(server)))
         except ServerFault as fault:
-            return [gates.gate("servers serve", False, None, "to the end", str(fault))]
+            return [gates.fault(fault)]
 
     def judge_whole(self, complete):
         """What is judged over the whole run, as far as it came."""
@@ -181,7 +180,7 @@ class Soak:
         report.write(self.folder, whole)
         red = [one for one in self.gates if one["ok"] is False]
         for one in red:
-            print(f"soak: RED  {one['name']}: {one['figure']} ({one['bar']}) {one['why']}")
+            print(f"soak: RED  {gates.shown(one)}")
         bad = sum(not phase["ok"] for phase in self.phases)
         print(f"soak: {whole['verdict']}{'' if complete else ', not complete'}: {len(self.phases)} phases, {bad} of them "
               f"red; {len(red)} of {len(self.gates)} gates of the whole red\n"

@@ -1,16 +1,12 @@
 #include "storm/live_stats.h"
 
-#include <nlohmann/json.hpp>
+#include "storm/report.h"
 
 namespace flare::tools {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 constexpr std::uint64_t kUs = 1'000;
-
-double us(std::uint64_t ns) {
-  return static_cast<double>(ns) / static_cast<double>(kUs);
-}
 
 }  // namespace
 
@@ -29,11 +25,7 @@ std::string storm_live_line(std::int64_t t_ms, std::int64_t span_ms, const Tally
       {"sent", tally.sent},
       {"answered", tally.answered},
       {"count", recent.count()},
-      {"latency_us",
-       {{"p50", us(recent.quantile(0.5))},
-        {"p99", us(recent.quantile(0.99))},
-        {"p999", us(recent.quantile(0.999))},
-        {"max", us(recent.max())}}},
+      {"latency_us", latency_json(recent)},
       {"below_us", below},
   };
   return line.dump();

@@ -28,8 +28,8 @@ class LiveStats {
   Histogram recent_;
 };
 
-// {"t_ms":1000,"span_ms":1000,"connected":8,"sent":..,"answered":..,"count":..,"latency_us":{"p50":..,"p99":..,
-// "p999":..,"max":..},"below_us":[[64,10],..]}: connected, sent and answered since the load began, the rest of the
+// {"t_ms":1000,"span_ms":1000,"connected":8,"sent":..,"answered":..,"count":..,"latency_us":{"p50":..,..},
+// "below_us":[[64,10],..]}: connected, sent and answered since the load began, the rest of the
 // span; below_us: answers by their latency, each power of two that had any.
 std::string storm_live_line(std::int64_t t_ms, std::int64_t span_ms, const Tally& tally, const Histogram& recent);
 

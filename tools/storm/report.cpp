@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 namespace flare::tools {
 namespace {
@@ -70,8 +69,13 @@ std::string storm_table(const StormOptions& options, const Tally& tally) {
   return out;
 }
 
+nlohmann::ordered_json latency_json(const Histogram& latency_ns) {
+  return {{"p50", us(latency_ns.quantile(0.5))},  {"p90", us(latency_ns.quantile(0.9))},
+          {"p99", us(latency_ns.quantile(0.99))}, {"p999", us(latency_ns.quantile(0.999))},
+          {"max", us(latency_ns.max())},          {"mean", latency_ns.mean() / 1000.0}};
+}
+
 std::string storm_json(const StormOptions& options, const Tally& tally) {
-  const Histogram& latency = tally.latency_ns;
   nlohmann::ordered_json endings;
   for (std::size_t i = 1; i < tally.endings.size(); ++i) {
     endings[ending_name(static_cast<Ending>(i))] = tally.endings[i];
@@ -91,13 +95,7 @@ std::string storm_json(const StormOptions& options, const Tally& tally) {
       {"ok", tally.ok},
       {"non_2xx", tally.non_2xx()},
       {"per_second", rate_of(tally)},
-      {"latency_us",
-       {{"p50", us(latency.quantile(0.5))},
-        {"p90", us(latency.quantile(0.9))},
-        {"p99", us(latency.quantile(0.99))},
-        {"p999", us(latency.quantile(0.999))},
-        {"max", us(latency.max())},
-        {"mean", latency.mean() / 1000.0}}},
+      {"latency_us", latency_json(tally.latency_ns)},
       {"opened", tally.opened},
       {"connected", tally.connected},
       {"by_worker", tally.by_worker},

@@ -193,6 +193,31 @@ inline bool await_no_connection(const HookScheduler& server) {
   return wait_until([&] { return sum(server, &WorkerSnapshot::live) + sum(server, &WorkerSnapshot::queued) == 0; });
 }
 
+// One worker with one place: a client holds it, and another one waits for it.
+struct FullWorker {
+  explicit FullWorker(Hooks& hooks)
+      : server(Scheduler<OpenFrontend>::start(own_loopback(), OpenFrontend(hooks, insight), 1, false, {}, one_place())),
+        holder(server.addresses().front()),
+        held(holder.ask("x") == "x"),
+        waiting(server.addresses().front()) {}
+
+  static SchedulerOptions one_place() {
+    SchedulerOptions options = uncapped(ListenerStrategy::kPerWorker);
+    options.serving.max_connections = 1;
+    return options;
+  }
+  const WorkerHandoffPool& pool() {
+    const std::lock_guard<std::mutex> lock(insight.mutex);
+    return insight.shared->pool;
+  }
+
+  Insight insight;  // outlives the server
+  detail::SchedulerHandle server;
+  LineClient holder;
+  const bool held;
+  const LineClient waiting;
+};
+
 struct Place {
   int served = -1;
   int accepted = -1;

@@ -137,20 +137,16 @@ TEST(LeaveInHand, WhatACrashHadInHandIsCutAndLiveNoMore) {
 TEST(LeavePaused, ACrashedWorkerCountsAsPausedNoMore) {
   const faults::Scope scope;
   Hooks hooks;
-  Insight kept;
-  SchedulerOptions options = uncapped(ListenerStrategy::kPerWorker);
-  options.serving.max_connections = 1;
-  auto server = Scheduler<OpenFrontend>::start(own_loopback(), OpenFrontend(hooks, kept), 1, false, {}, options);
-  LineClient holder(server.addresses().front());
-  ASSERT_EQ(holder.ask("x"), "x");
-  const LineClient waiting(server.addresses().front());
-  ASSERT_TRUE(wait_until([&] { return server.stats()[0].accept_pauses == 1 && server.stats()[0].sleeping; }));
-  const std::lock_guard<std::mutex> lock(kept.mutex);
-  const WorkerHandoffPool& pool = kept.shared->pool;
-  ASSERT_TRUE(wait_until([&] { return pool.paused_count() == 1; }));
+  FullWorker full(hooks);
+  ASSERT_TRUE(full.held);
+  ASSERT_TRUE(wait_until([&] {
+    const WorkerSnapshot one = full.server.stats()[0];
+    return one.accept_pauses == 1 && one.sleeping;
+  }));
+  ASSERT_TRUE(wait_until([&] { return full.pool().paused_count() == 1; }));
   faults::fail(Symbol::kEpollWait, 1, EBADF);
-  EXPECT_TRUE(holder.send("y\n"));
-  EXPECT_TRUE(wait_until([&] { return server.crashed_worker_count() == 1 && pool.paused_count() == 0; }));
+  EXPECT_TRUE(full.holder.send("y\n"));
+  EXPECT_TRUE(wait_until([&] { return full.server.crashed_worker_count() == 1 && full.pool().paused_count() == 0; }));
 }
 
 }  // namespace

@@ -196,17 +196,11 @@ TEST(Filled, AWorkerThatWasFilledInItsSleepLeavesAClientToItsPeer) {
 // proves: C-ACCEPT-05
 TEST(Paused, AWorkerThatHasLeftCountsAsPausedNoMore) {
   Hooks hooks;
-  Insight insight;
-  SchedulerOptions options = uncapped(ListenerStrategy::kPerWorker);
-  options.serving.max_connections = 1;
-  auto server = Scheduler<OpenFrontend>::start(own_loopback(), OpenFrontend(hooks, insight), 1, false, {}, options);
-  LineClient holder(server.addresses().front());
-  ASSERT_EQ(holder.ask("x"), "x");
-  const LineClient waiting(server.addresses().front());
-  ASSERT_TRUE(wait_until([&] { return insight.shared->pool.paused_count() == 1; }));
-  server.shutdown();
-  EXPECT_EQ(insight.shared->pool.paused_count(), 0);
-  insight.shared = nullptr;
+  FullWorker full(hooks);
+  ASSERT_TRUE(full.held);
+  ASSERT_TRUE(wait_until([&] { return full.pool().paused_count() == 1; }));
+  full.server.shutdown();
+  EXPECT_EQ(full.pool().paused_count(), 0);
 }
 
 }  // namespace
