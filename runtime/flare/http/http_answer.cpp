@@ -58,7 +58,7 @@ void HttpConnection::answer_by_handler(const Wire& wire, std::string_view rest) 
     append_plain(out, 500, context_for(wire, is_last(wire, rest, false)));
     return;
   }
-  const bool until_close = framing_of(response, context_for(wire, false)) == BodyFraming::kUntilClose;
+  const bool until_close = framing_of(response, reader_.info().version_minor) == BodyFraming::kUntilClose;
   const AnswerContext context = context_for(wire, is_last(wire, rest, response.close || until_close));
   const std::size_t before = out.size();
   append_head(out, response, context);
@@ -80,7 +80,7 @@ void HttpConnection::answer_by_handler(const Wire& wire, std::string_view rest) 
 
 void HttpConnection::begin_body(HttpResponse& response, const AnswerContext& context) {
   const std::uint64_t length = response.source_length < 0 ? 0 : static_cast<std::uint64_t>(response.source_length);
-  const BodyFraming framing = framing_of(response, context);
+  const BodyFraming framing = framing_of(response, context.version_minor);
   stream_ = std::make_unique<BodyStream>(std::move(response.source), framing, length);
   const HttpProtocol::HandlerScope timed(protocol_);
   if (!stream_->pull(protocol_.out())) stream_.reset();

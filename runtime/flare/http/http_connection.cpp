@@ -12,6 +12,12 @@ namespace {
 bool is_transient(int error) {
   return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
 }
+
+// Gives back what the text does not need. An assignment of {} would keep it, and an idle connection hold for ever what
+// its largest message took.
+void fit(std::string& text) {
+  if (text.capacity() / 2 > text.size()) text.shrink_to_fit();
+}
 }  // namespace
 
 Step HttpConnection::on_open(const Wire& wire) {
@@ -47,7 +53,6 @@ Step HttpConnection::on_drain(const Wire& /*wire*/) {
     if (answers_left_ == 0) {
       final_ = true;
       discarded_ = discarded_ || !pending_.empty();
-      pending_ = {};
       reader_ = RequestReader();
       backlog_ = false;
     }
@@ -146,14 +151,14 @@ std::size_t HttpConnection::serve_some(const Wire& wire, char* data, std::size_t
 
 // data is the scratch buffer or pending_ itself.
 void HttpConnection::keep_rest(const char* data, std::size_t from, std::size_t to) {
-  if (from >= to || final_) {
-    pending_ = {};
-  } else if (data == pending_.data()) {
+  if (final_) to = from;
+  if (data == pending_.data()) {
     pending_.resize(to);
     pending_.erase(0, from);
   } else {
     pending_.assign(data + from, to - from);
   }
+  fit(pending_);
 }
 
 Step HttpConnection::advance(const Wire& wire) {
@@ -206,7 +211,10 @@ HttpConnection::Sent HttpConnection::send_out(const Wire& wire) {
   if (!sent.ok() && !is_transient(sent.error())) return Sent::kGone;
   const std::size_t count = sent.ok() ? sent.value() : 0;
   if (count == out.size()) {
-    if (out.capacity() > 2 * http_limits::kBatchBytes) out = {};
+    if (out.capacity() > 2 * http_limits::kBatchBytes) {
+      out.clear();
+      fit(out);
+    }
     return Sent::kAll;
   }
   unsent_.swap(out);
@@ -224,7 +232,8 @@ HttpConnection::Sent HttpConnection::send_unsent(const Wire& wire) {
     deadline_ = saturating_add(wire.now, protocol_.config().write_deadline);
     return Sent::kPart;
   }
-  unsent_ = {};
+  unsent_.clear();
+  fit(unsent_);
   sent_ = 0;
   return Sent::kAll;
 }
@@ -268,7 +277,6 @@ Step HttpConnection::timed_out(const Wire& wire) {
   }
   protocol_.out().clear();
   refuse(wire, 408, CloseReason::kDeadline);
-  pending_ = {};
   if (send_out(wire) == Sent::kGone) return gone();
   return after_send(wire);
 }

@@ -16,6 +16,12 @@ void put_number(char* to, std::int64_t value, int digits) {
   for (int i = digits - 1; i >= 0; --i, value /= 10) to[i] = static_cast<char>('0' + value % 10);
 }
 
+struct Number {
+  int at;  // in the text
+  std::int64_t value;
+  int digits;
+};
+
 }  // namespace
 
 std::array<char, kHttpDateBytes> format_http_date(std::int64_t seconds) {
@@ -35,12 +41,13 @@ std::array<char, kHttpDateBytes> format_http_date(std::int64_t seconds) {
   std::array<char, kHttpDateBytes> out;
   std::copy_n("ddd, dd mmm yyyy hh:mm:ss GMT", kHttpDateBytes, out.data());
   put_name(out.data(), "ThuFriSatSunMonTueWed", days % 7);
-  put_number(out.data() + 5, day_of_year - (153 * march_month + 2) / 5 + 1, 2);
   put_name(out.data() + 8, "JanFebMarAprMayJunJulAugSepOctNovDec", month);
-  put_number(out.data() + 12, year, 4);
-  put_number(out.data() + 17, second / 3600, 2);
-  put_number(out.data() + 20, second / 60 % 60, 2);
-  put_number(out.data() + 23, second % 60, 2);
+  const Number numbers[] = {{5, day_of_year - (153 * march_month + 2) / 5 + 1, 2},
+                            {12, year, 4},
+                            {17, second / 3600, 2},
+                            {20, second / 60 % 60, 2},
+                            {23, second % 60, 2}};
+  for (const Number& number : numbers) put_number(out.data() + number.at, number.value, number.digits);
   return out;
 }
 

@@ -76,7 +76,7 @@ int count_whole_requests(std::string_view bytes, const HttpConfig& config) {
   HttpRequest request;
   int count = 0;
   std::size_t at = 0;
-  while (at < copy.size()) {
+  for (;;) {  // a reader needs more than nothing
     RequestReader reader;
     const RequestReader::Result result = reader.read(copy.data() + at, copy.size() - at, config, request);
     if (result == RequestReader::Result::kNeedMore) break;

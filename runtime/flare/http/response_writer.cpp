@@ -133,16 +133,16 @@ bool sends_body(int status, const AnswerContext& context) {
   return !context.to_head && !has_no_body(status);
 }
 
-BodyFraming framing_of(const HttpResponse& response, const AnswerContext& context) {
+BodyFraming framing_of(const HttpResponse& response, std::uint8_t version_minor) {
   if (has_no_body(response.status)) return BodyFraming::kNone;
   if (!response.source || response.source_length >= 0) return BodyFraming::kLength;
-  return context.version_minor == 0 ? BodyFraming::kUntilClose : BodyFraming::kChunked;
+  return version_minor == 0 ? BodyFraming::kUntilClose : BodyFraming::kChunked;
 }
 
 void append_head(std::string& out, const HttpResponse& response, const AnswerContext& context) {
   append_status_line(out, response.status);
   out += context.date;
-  const BodyFraming framing = framing_of(response, context);
+  const BodyFraming framing = framing_of(response, context.version_minor);
   if (framing == BodyFraming::kLength) {
     append_length(out, response.source ? static_cast<std::uint64_t>(response.source_length) : response.body.size());
   } else if (framing == BodyFraming::kChunked) {

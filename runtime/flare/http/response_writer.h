@@ -38,8 +38,8 @@ const char* check_response(const HttpResponse& response);
 // The body bytes that follow the head: none for HEAD, 204, 304.
 bool sends_body(int status, const AnswerContext& context);
 
-// kUntilClose needs context.close.
-BodyFraming framing_of(const HttpResponse& response, const AnswerContext& context);
+// For a request of HTTP/1.version_minor. kUntilClose needs a last answer.
+BodyFraming framing_of(const HttpResponse& response, std::uint8_t version_minor);
 
 // From the status line to the empty line.
 void append_head(std::string& out, const HttpResponse& response, const AnswerContext& context);

@@ -160,6 +160,14 @@ void HttpDriver::send(const std::string& bytes) {
   }
 }
 
+int HttpDriver::grow_buffers(int size) {
+  int got = 0;
+  socklen_t length = sizeof got;
+  ::setsockopt(sockets_.a.get(), SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+  ::getsockopt(sockets_.a.get(), SOL_SOCKET, SO_SNDBUF, &got, &length);
+  return got;
+}
+
 void HttpDriver::send_end() {
   ::shutdown(sockets_.b.get(), SHUT_WR);
 }

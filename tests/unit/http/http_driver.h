@@ -43,7 +43,8 @@ class HttpDriver {
   void pass(std::chrono::milliseconds time);  // then fires the deadline if it is due
   void drain();
   void grace_over();
-  void shrink_buffers();  // of the kernel, so that answers do not fit
+  void shrink_buffers();       // of the kernel, so that answers do not fit
+  int grow_buffers(int size);  // so that they do; returns what the system gave
   // Sends, runs, reads.
   std::vector<Answer> exchange(const std::string& bytes, const std::vector<std::size_t>& to_head = {});
 

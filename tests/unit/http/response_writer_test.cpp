@@ -45,12 +45,20 @@ TEST(ResponseWriter, FramesByLength) {
 TEST(ResponseWriter, FramesAnUnknownLengthAsTheVersionAllows) {
   HttpResponse response;
   response.source = [](char*, std::size_t) { return std::size_t{0}; };
-  EXPECT_EQ(BodyFraming::kChunked, framing_of(response, context()));
-  EXPECT_EQ(BodyFraming::kUntilClose, framing_of(response, context(false, 0)));
+  EXPECT_EQ(BodyFraming::kChunked, framing_of(response, 1));
+  EXPECT_EQ(BodyFraming::kUntilClose, framing_of(response, 0));
   EXPECT_NE(std::string::npos, head(response, context()).find("\r\nTransfer-Encoding: chunked\r\n"));
   EXPECT_EQ(std::string::npos, head(response, context(false, 0, true)).find("Transfer-Encoding"));
   response.source_length = 7;
   EXPECT_NE(std::string::npos, head(response, context()).find("\r\nContent-Length: 7\r\n"));
+}
+
+TEST(ResponseWriter, AStatusWithoutAPhraseOfItsOwnBorrowsNone) {
+  EXPECT_EQ("OK", reason_phrase(200));
+  EXPECT_EQ("HTTP Version Not Supported", reason_phrase(505));
+  for (const int between_or_behind_known_ones : {299, 427, 430, 506, 999}) {
+    EXPECT_EQ("Unknown", reason_phrase(between_or_behind_known_ones)) << between_or_behind_known_ones;
+  }
 }
 
 TEST(ResponseWriter, NoBodyFor204And304) {
