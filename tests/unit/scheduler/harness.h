@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <cstdlib>
@@ -81,35 +82,37 @@ class Ledger {
   Ledger() {
     std::thread([] {}).join();  // a sanitizer starts a thread of its own with the first one of the program
     descriptors_ = folder_entries("/proc/self/fd");
-    // The number settles: a thread that was joined may stand in /proc for a moment.
-    wait_until([this] {
-      const std::size_t before = std::exchange(threads_, threads());
-      return before == threads_;
-    });
+    threads_ = folder_entries("/proc/self/task");
   }
-  // A joined thread may stand in /proc for a moment.
+  // A joined thread may stand in /proc for a while: one that went meanwhile may have been joined before, so what counts
+  // is which are there, not how many.
   ::testing::AssertionResult is_as_before() const {
-    if (wait_until([this] { return folder_entries("/proc/self/fd") == descriptors_ && threads() == threads_; })) {
+    if (wait_until([this] { return folder_entries("/proc/self/fd") == descriptors_ && new_threads() == 0; })) {
       return ::testing::AssertionSuccess();
     }
     ::testing::AssertionResult failure = ::testing::AssertionFailure();
-    failure << "threads " << threads_ << " before, " << threads() << " now;";
+    failure << "threads " << threads_.size() << " before, of those now " << new_threads() << " are new;";
     for (const auto& [number, target] : folder_entries("/proc/self/fd")) {
       const auto before = descriptors_.find(number);
       if (before == descriptors_.end() || before->second != target) failure << " new: " << number << " " << target;
     }
     return failure;
   }
-  // True as soon as there are count threads more than there were. A crash is known before its worker has given its
+  // True as soon as there are just count threads that were not there. A crash is known before its worker has given its
   // listener up: only when its thread is over do new clients reach none but its peers.
   bool await_threads_more(int count) const {
-    return wait_until([&] { return threads() == threads_ + static_cast<std::size_t>(count); });
+    return wait_until([&] { return new_threads() == count; });
   }
   static std::size_t threads() { return folder_entries("/proc/self/task").size(); }
 
  private:
+  std::ptrdiff_t new_threads() const {
+    const std::map<std::string, std::string> now = folder_entries("/proc/self/task");
+    return std::count_if(now.begin(), now.end(), [this](const auto& one) { return threads_.count(one.first) == 0; });
+  }
+
   std::map<std::string, std::string> descriptors_;
-  std::size_t threads_ = 0;
+  std::map<std::string, std::string> threads_;  // by their numbers, which come again only after all others
 };
 
 // Sets or (with nullptr) unsets a variable for a scope.
