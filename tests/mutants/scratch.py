@@ -6,22 +6,26 @@ import shutil
 import subprocess
 
 COPIED = ("CMakeLists.txt", "CMakePresets.json", "cmake", "runtime", "tests", "tools", "examples", "bench", "scripts")
+# Compiled as fast as can be: most of the time of a mutant is its compiler's. The simulation is linked for each mutant:
+# optimised as a whole, that takes longer than its runs. The assertions see what in ci/run.sh is the asan stage's to
+# see: an index past the end. "a && b || c" is a mutant, not a mistake. The same for all copies: they share objects.
+CONFIGURED = ["-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF",
+              "-DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS -Wno-parentheses"]
 
 
 class Scratch:
-    def __init__(self, root, folder, configured=()):
-        """folder: where the copy and log.txt go. configured: further arguments of cmake --preset."""
+    def __init__(self, root, folder):
+        """folder: where the copy and log.txt go."""
         self.folder = pathlib.Path(folder)
         self.copy = self.folder / "src"
         self.copy.mkdir(parents=True, exist_ok=True)
         self.log = open(self.folder / "log.txt", "w", encoding="utf-8")
-        # Compiled as fast as can be: most of the time of a mutant is its compiler's.
-        self.configured = ["-DCMAKE_CXX_FLAGS_DEBUG=-O0", *configured]
+        self.configured = list(CONFIGURED)
         # The copy stands inside another repository: git must not look for one above it.
         self.environment = dict(os.environ, GIT_CEILING_DIRECTORIES=str(self.folder))
         if shutil.which("ccache"):  # taking a mutant back then costs no second compilation, and copies share theirs
             self.configured += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-            self.environment.setdefault("CCACHE_DIR", str(self.folder.parent / "ccache"))
+            self.environment.setdefault("CCACHE_DIR", str(pathlib.Path(root) / "build/mutants/ccache"))
             self.environment.update(CCACHE_SLOPPINESS="pch_defines,time_macros", CCACHE_NOHASHDIR="1",
                                     CCACHE_BASEDIR=str(self.copy), CCACHE_MAXSIZE="10G")
         for part in COPIED:

@@ -119,12 +119,6 @@ std::uint64_t HandoffQueue::refused() const {
   return refused_;
 }
 
-// Called before the lock is taken, so that the memory is there as a rule.
-void HandoffQueue::make_room(std::vector<std::int64_t>& out) const {
-  out.clear();
-  out.reserve(size());
-}
-
 bool HandoffQueue::refuse() {
   if (!FLARE_MUTANT(kRefusalNotCounted)) ++refused_;
   return false;
@@ -146,6 +140,7 @@ std::int64_t HandoffQueue::take() {
 }
 
 void HandoffQueue::take_all(std::vector<std::int64_t>& out) {
+  out.clear();
   for (std::uint32_t left = count_now(); left > 0; --left) {
     out.push_back(slots_[head_]);
     if (++head_ == capacity_) head_ = 0;

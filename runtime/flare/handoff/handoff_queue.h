@@ -83,7 +83,7 @@ class alignas(64) HandoffQueue {
   // on_taken(n): n tokens are about to leave, also for n = 0. It runs before size() falls.
   template <class OnTaken>
   void drain_with(std::vector<std::int64_t>& out, OnTaken&& on_taken) {
-    make_room(out);
+    out.reserve(size());  // before the lock is taken, so that the memory is there as a rule
     const MutexLock lock(mutex_);
     out.reserve(count_now());  // more may have come
     on_taken(count_now());
@@ -110,7 +110,6 @@ class alignas(64) HandoffQueue {
     std::uint64_t refused = 0;
   };
 
-  void make_room(std::vector<std::int64_t>& out) const;
   bool refuses() const FLARE_REQUIRES(mutex_) {
     return closed_.load(std::memory_order_relaxed) && !FLARE_MUTANT(kClosedQueueAccepts);
   }

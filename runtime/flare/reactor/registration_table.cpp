@@ -1,6 +1,6 @@
 #include "flare/reactor/registration_table.h"
 
-#include <new>
+#include <algorithm>
 
 #include "flare/base/assert.h"
 
@@ -8,9 +8,8 @@ namespace flare::inline FLARE_ABI {
 
 std::uint64_t RegistrationTable::next_key() {
   if (free_.empty()) {
-    if (slots_.size() >= kNoSlot) throw std::bad_alloc();
     // Room first, so that erase never allocates: it gives back at most as many slots as there are.
-    free_.reserve(slots_.size() + 1);
+    if (free_.capacity() <= slots_.size()) free_.reserve(std::max<std::size_t>(16, 2 * slots_.size()));
     slots_.emplace_back();
     slots_.back().generation = 1;
     free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));

@@ -30,7 +30,8 @@ struct Registration {
 class RegistrationTable {
  public:
   // A key is what the poller holds: the generation in the upper half, the slot in the lower one. The generation of a
-  // live registration is never 0 and no slot has the number kNoSlot, so neither 0 nor ~0 is ever a key.
+  // live registration is never 0, so 0 is no key. There are as many slots as descriptors were registered at once, and
+  // one more for each 2^32 registrations: none gets as far as the number kNoSlot, so ~0 is no key either.
   static constexpr std::uint32_t kNoSlot = std::numeric_limits<std::uint32_t>::max();
   static std::uint64_t make_key(std::uint32_t generation, std::uint32_t slot) {
     return std::uint64_t{generation} << 32U | slot;

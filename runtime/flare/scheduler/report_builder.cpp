@@ -1,6 +1,7 @@
 #include "flare/scheduler/report_builder.h"
 
 #include <cstdint>
+#include <tuple>
 #include <utility>
 
 #include "flare/base/limits.h"
@@ -47,9 +48,8 @@ void from_snapshot(const WorkerSnapshot& from, int worker, int swept, ShutdownRe
 }
 
 // The counters that a report is made of; the rest of a snapshot may move freely.
-bool same_counts(const WorkerSnapshot& a, const WorkerSnapshot& b) {
-  return a.accepted == b.accepted && a.received == b.received && a.handed_out == b.handed_out &&
-         a.finished == b.finished && a.cut == b.cut && a.live == b.live && a.ticks == b.ticks;
+auto counts_of(const WorkerSnapshot& one) {
+  return std::tie(one.accepted, one.received, one.handed_out, one.finished, one.cut, one.live, one.ticks);
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ void report_stuck(const WorkerShared& shared, int worker, StopRecord& record) {
   shared.snapshot(worker, SystemKernel::now(), snapshot);
   for (int i = 0; i < kReadings; ++i) {
     shared.snapshot(worker, SystemKernel::now(), record.again);
-    const bool stands = same_counts(snapshot, record.again);
+    const bool stands = counts_of(snapshot) == counts_of(record.again);
     std::swap(snapshot, record.again);
     if (stands) break;
   }

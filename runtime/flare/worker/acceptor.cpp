@@ -244,13 +244,11 @@ void Acceptor::after_closes() {
 }
 
 // Something is free that a paused peer may wait for. One is asked to try again; when it needs it no more it asks the
-// next one. Without the handoff a peer over its cap can't use a third one's place: it is skipped.
+// next one.
 void Acceptor::ask_paused_peer() {
-  const int cap = loop_.context.options().max_connections;
   for (int tries = pool_.paused_count(); tries > 0; --tries) {
     const int peer = pool_.paused_peer(id_);
     if (peer < 0) return;
-    if (cap > 0 && !pool_.policy().enabled && pool_.load(peer) > cap) continue;
     if (!pool_.request_accept(peer)) continue;
     remember_wake(peer);
     return;

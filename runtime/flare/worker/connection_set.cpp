@@ -249,7 +249,6 @@ void ConnectionSet::cut_all(bool by_deadline) noexcept {
     if (by_deadline) stats.timed_out.add();
     release(slot);
   });
-  turns_.clear();
 }
 
 void ConnectionSet::set_in_hand(std::size_t count) {

@@ -36,7 +36,7 @@ struct LoopState {
   std::unique_ptr<char[]> scratch;
   bool draining = false;  // this worker has seen it
   MonoTime drain_started{};
-  Duration grace{};  // of this drain; known once draining
+  Duration grace = limits::kMaxGrace;  // of a drain; it shrinks once its deadline is known
 };
 
 }  // namespace flare::inline FLARE_ABI

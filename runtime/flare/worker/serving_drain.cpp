@@ -9,7 +9,6 @@ namespace flare::inline FLARE_ABI {
 void ServingLoop::enter_draining() {
   loop_.draining = true;
   loop_.drain_started = loop_.now;
-  loop_.grace = limits::kMaxGrace;
   connections_.start_draining();
 }
 

@@ -92,7 +92,7 @@ int ServingLoop::poll_timeout(const StopCell::View& stop) const {
   std::uint64_t timeout = cap.count() < 0 ? kForEver : static_cast<std::uint64_t>(cap.count());
   const std::uint64_t now_ms = floor_ms(loop_.now);
   const auto until = [&](std::uint64_t deadline_ms) {
-    timeout = std::min(timeout, deadline_ms <= now_ms ? 0 : deadline_ms - now_ms);
+    timeout = std::min(timeout, std::max(deadline_ms, now_ms) - now_ms);
   };
   if (const std::optional<std::uint64_t> next = loop_.wheel.next_deadline_ms()) until(*next);
   if (stop.phase == StopPhase::kDraining && stop.deadline != kNever) until(ceil_ms(stop.deadline));

@@ -38,9 +38,6 @@ ALL = {"dev": list(dict.fromkeys(REST + [program for own in ROOMS.values() for p
 # sim_queue and sim_mutants search as deep as they always do: what they are to find needs it.
 DEEP = {"sim_queue", "sim_mutants", "sim_weak_orders"}
 NOT_IN_MODEL = "kernel/epoll_kernel"  # what the model build does not run
-# The simulation is linked for each mutant: optimised as a whole, that takes longer than its runs. The assertions see
-# what in ci/run.sh is the asan stage's to see: an index past the end. "a && b || c" is a mutant, not a mistake.
-CONFIGURED = ["-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF", "-DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS -Wno-parentheses"]
 SILENCE = 25  # seconds without a line: tests themselves wait for 10 at most
 # A loop that fills the memory ends, not the machine.
 LIMITS = ["prlimit", "--core=0", "--data=6000000000", "--fsize=1000000000"]
@@ -55,7 +52,7 @@ class Killed(Exception):
 class Workshop(Scratch):
     def __init__(self, root, folder, normal):
         """normal: program -> (seconds, longest silence) of its run without a mutant; measure() fills it."""
-        super().__init__(root, folder, CONFIGURED)
+        super().__init__(root, folder)
         self.normal = normal
 
     def run(self, preset, program):

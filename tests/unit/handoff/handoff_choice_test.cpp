@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <set>
 #include <vector>
@@ -118,6 +119,20 @@ TEST(HandoffChoice, EqualPeersTakeTurnsAlsoWithABusyOneBetweenThem) {
   for (int turn = 0; turn < 6; ++turn) chosen.push_back(pool.choose_handoff_target(0, 4));
   EXPECT_EQ((std::vector<int>{1, 2, 4, 1, 2, 4}), chosen);
   for (int turn = 0; turn < 3; ++turn) EXPECT_EQ(chosen[static_cast<std::size_t>(turn)], pool.peek_idle_worker(0));
+}
+
+// Also when it is worker 0 that was chosen last.
+// proves: C-POOL-05, INV-09
+TEST(HandoffChoice, TwoEqualPeersTakeTurnsForEveryKindOfChoice) {
+  const WorkerHandoffPool pool(on(4, 1), 3);
+  const std::vector<std::function<int()>> kinds = {
+      [&] { return pool.choose_handoff_target(2, 4); }, [&] { return pool.peek_idle_worker(2); },
+      [&] { return pool.choose_orphan_target(2); }, [&] { return pool.choose_acceptor(2); }};
+  for (const std::function<int()>& choose : kinds) {
+    const int first = choose();
+    ASSERT_TRUE(first == 0 || first == 1) << first;
+    for (int turn = 1; turn < 6; ++turn) EXPECT_EQ(turn % 2 == 0 ? first : 1 - first, choose());
+  }
 }
 
 // proves: C-POOL-05, INV-09

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -129,6 +130,18 @@ TEST(SocketAddress, ComparesFamilyHostAndPort) {
   EXPECT_FALSE(a == SocketAddress::parse("127.0.0.2:1"));
   EXPECT_FALSE(SocketAddress::parse("0.0.0.0:1") == SocketAddress::parse("[::]:1"));
   EXPECT_EQ("[::1]:9", SocketAddress::parse("[::1]:0").with_port(9).to_string());
+}
+
+// Without its zone a link-local address can't be connected to.
+TEST(SocketAddress, KeepsTheZoneOfALinkLocalPeer) {
+  sockaddr_storage storage{};
+  auto& from = reinterpret_cast<sockaddr_in6&>(storage);
+  from.sin6_family = AF_INET6;
+  from.sin6_addr = {{{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}};
+  from.sin6_scope_id = 7;
+  sockaddr_in6 kept{};
+  std::memcpy(&kept, SocketAddress::from_sockaddr(storage).data(), sizeof kept);
+  EXPECT_EQ(7U, kept.sin6_scope_id);
 }
 
 TEST(SocketAddress, RefusesAnotherFamily) {

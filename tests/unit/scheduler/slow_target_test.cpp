@@ -62,5 +62,24 @@ TEST(SchedulerSlowTarget, KeepsATokenThatIsYoungerThanItsLastLook) {
   EXPECT_EQ(scheduler.stats()[0].taken_back - taken_back, 1U);
 }
 
+// A worker without a place of its own accepts for a peer, straight into its queue. That it watches, too.
+// proves: C-POOL-08
+TEST(SchedulerSlowTarget, WhatWasAcceptedForItComesBackToo) {
+  const auto first = std::make_shared<Gate>();
+  const auto second = std::make_shared<Gate>();
+  SchedulerOptions options = with(ListenerStrategy::kPerWorker);
+  options.policy = HandoffPolicy(true, 64, 1);
+  options.serving.max_connections = 1;
+  auto scheduler = start_any(SlowWorker(first, second), 2, options);
+  const OpenAtExit open_first(first);
+  const OpenAtExit open_second(second);
+  ASSERT_TRUE(wait_until([&] { return first->was_entered(); }));
+  LineClient stays(scheduler.addresses().front());
+  EXPECT_EQ(stays.ask("x"), "0");
+  LineClient for_a_peer(scheduler.addresses().front());
+  EXPECT_EQ(for_a_peer.ask("x"), "0");
+  EXPECT_EQ(scheduler.stats()[0].taken_back, 1U);
+}
+
 }  // namespace
 }  // namespace flare::testing
