@@ -270,8 +270,10 @@ Step HttpConnection::finish() {
   return nothing_unread ? Step::close(reason_) : Step::linger(reason_);
 }
 
+// What is being written made no progress, or nothing is: a body that can go on does, and who has answered for the last
+// time is through.
 Step HttpConnection::timed_out(const Wire& wire) {
-  if (unsent() || stream_ || final_) return Step::linger(CloseReason::kDeadline);
+  if (unsent()) return Step::linger(CloseReason::kDeadline);
   if (!reader_.begun()) {
     return answered_any_ ? Step::linger(CloseReason::kDeadline) : Step::close(CloseReason::kDeadline);
   }

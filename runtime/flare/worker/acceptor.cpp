@@ -38,9 +38,9 @@ void Acceptor::open() {
 void Acceptor::pass() {
   if (!open_) return;
   Sweep result = sweep();
-  if (paused_ == Pause::kNone && (result == Sweep::kAtCap || result == Sweep::kNoResources)) {
+  if (!paused_ && (result == Sweep::kAtCap || result == Sweep::kNoResources)) {
     // Whoever frees from now on sees this worker paused; what was freed before, the second sweep finds.
-    paused_ = result == Sweep::kAtCap ? Pause::kCap : Pause::kResources;
+    paused_ = true;
     stats_.accept_pauses.add();
     pool_.publish_paused(id_, true);
     if (!FLARE_MUTANT(kPausesWithoutSecondLook)) result = sweep();
@@ -55,11 +55,9 @@ void Acceptor::pass() {
 void Acceptor::settle(Sweep result) {
   switch (result) {
     case Sweep::kAtCap:
-      paused_ = Pause::kCap;
       wait_for_place();
       return;
     case Sweep::kNoResources:
-      paused_ = Pause::kResources;
       // Once per pause: the next worker may find the same, pauses too and asks the one after it.
       if (has_shared_ && retry_after_ == limits::kAcceptRetryMin) static_cast<void>(pass_on());
       arm_retry();
@@ -75,7 +73,7 @@ void Acceptor::settle(Sweep result) {
     case Sweep::kDry:
       break;
   }
-  if (paused_ == Pause::kNone) return;
+  if (!paused_) return;
   if (!resume()) {
     // Two that can't resume would ask each other for ever: so only a try that sets the timer asks on.
     if (retry_timer_.value != 0) return;
@@ -192,11 +190,8 @@ bool Acceptor::can_place() const {
 
 // False: still paused, for want of what a registration takes.
 bool Acceptor::resume() {
-  if (!FLARE_MUTANT(kResumesDeaf) && !try_register_listeners()) {
-    paused_ = Pause::kResources;
-    return false;
-  }
-  paused_ = Pause::kNone;
+  if (!FLARE_MUTANT(kResumesDeaf) && !try_register_listeners()) return false;
+  paused_ = false;
   retry_after_ = limits::kAcceptRetryMin;
   if (retry_timer_.value != 0) loop_.wheel.cancel(std::exchange(retry_timer_, TimerId{}));
   pool_.publish_paused(id_, false);
@@ -211,7 +206,7 @@ void Acceptor::arm_retry() {
 
 void Acceptor::on_retry_timer() {
   retry_timer_ = TimerId{};
-  if (paused_ != Pause::kNone) pass();
+  if (paused_) pass();
 }
 
 // An exclusive wake that ended here is known to no other poller: somebody must be told to accept by itself. True: one
@@ -233,13 +228,11 @@ void Acceptor::wait_for_place() {
 
 void Acceptor::after_closes() {
   pool_.publish_load(id_, static_cast<std::int64_t>(connections_.live()));
-  if (open_ && paused_ != Pause::kNone) {
-    if (paused_ == Pause::kResources || can_place()) pass();
-  }
+  if (open_ && paused_ && can_place()) pass();
   if (pool_.paused_count() == 0 || FLARE_MUTANT(kFreedTellsNobody)) return;
   ask_paused_peer();
   // A shared queue may hold what the paused ones could not take.
-  if (open_ && has_shared_ && paused_ == Pause::kNone) pass();
+  if (open_ && has_shared_ && !paused_) pass();
   flush_wakes();
 }
 

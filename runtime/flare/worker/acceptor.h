@@ -48,7 +48,6 @@ class Acceptor {
   bool awaits_targets() const;
 
  private:
-  enum class Pause { kNone, kCap, kResources };
   enum class Outcome { kPlaced, kEmpty, kSkipped, kNoResources, kGone };
   enum class Sweep { kDry, kBudget, kAtCap, kNoResources };
   struct Kept {
@@ -95,7 +94,7 @@ class Acceptor {
   std::vector<std::uint64_t> take_back_seen_;  // by worker: its drain count when the timer was set
   std::vector<bool> take_back_armed_;          // by worker
   std::vector<std::int64_t> tokens_;           // reused by adopt_queue
-  Pause paused_ = Pause::kNone;
+  bool paused_ = false;                        // for want of a place or of resources
   TimerId retry_timer_;
   Duration retry_after_ = limits::kAcceptRetryMin;
   std::size_t next_listener_ = 0;  // where the next sweep begins

@@ -95,7 +95,7 @@ bool Acceptor::awaits_targets() const {
 void Acceptor::close_phase() {
   if (!open_) return;
   open_ = false;
-  if (std::exchange(paused_, Pause::kNone) != Pause::kNone) pool_.publish_paused(id_, false);
+  if (std::exchange(paused_, false)) pool_.publish_paused(id_, false);
   for (std::size_t i = 0; i < listeners_.size(); ++i) {
     accept_dry(i);
     unregister_listener(i);
@@ -122,7 +122,7 @@ void Acceptor::accept_dry(std::size_t index) {
 }
 
 void Acceptor::cut() noexcept {
-  if (std::exchange(paused_, Pause::kNone) != Pause::kNone) pool_.publish_paused(id_, false);
+  if (std::exchange(paused_, false)) pool_.publish_paused(id_, false);
   unregister_listeners();
   for (const Shared<Listener>& listener : listeners_) static_cast<void>(listener->disable());
   pool_.queue(id_).close_and_pop([this](std::int64_t token) {
@@ -134,7 +134,7 @@ void Acceptor::cut() noexcept {
 }
 
 void Acceptor::abandon() noexcept {
-  if (std::exchange(paused_, Pause::kNone) != Pause::kNone) pool_.publish_paused(id_, false);
+  if (std::exchange(paused_, false)) pool_.publish_paused(id_, false);
   unregister_listeners();
   for (Kept& kept : kept_) give_away(loop_.context, std::move(kept.fd), kept.accepted_by);
   kept_.clear();

@@ -203,5 +203,17 @@ TEST(Paused, AWorkerThatHasLeftCountsAsPausedNoMore) {
   EXPECT_EQ(full.pool().paused_count(), 0);
 }
 
+// What the kernel has completed is served at the end of the accept phase, but not beyond the cap.
+// proves: C-ACCEPT-05
+TEST(Paused, ADrainGivesNobodyAPlaceThatIsTaken) {
+  Hooks hooks;
+  FullWorker full(hooks);
+  ASSERT_TRUE(full.held);
+  ASSERT_TRUE(wait_until([&] { return full.pool().paused_count() == 1; }));
+  const std::vector<ShutdownReport> reports = full.server.drain(2000);
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].accepted, 1);
+}
+
 }  // namespace
 }  // namespace flare::testing
