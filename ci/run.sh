@@ -6,6 +6,7 @@
 # sim-nightly takes an hour: the lifecycle with three preemptions, each scenario for FLARE_SIM_SECONDS (300) at most.
 # For the night, too: mutants (scripts/mutants); stress-nightly, 100 million queue operations under tsan
 # (FLARE_STRESS_OPERATIONS); repeats, the tests of stress and shutdown 200 times (FLARE_REPEATS) beside a busy process.
+# counts: instructions of the hot paths against their budget (scripts/bench counts).
 # soak-smoke: a minute of the soak; soak-nightly: FLARE_SOAK_MINUTES (60) of it, of the shard FLARE_SOAK_SHARD (1/1).
 # All others (dev, release, asan, tsan, sim, ...): cmake --workflow --preset STAGE.
 # Every stage runs, also after one that failed. Exit: 0, all passed; 42, a test said no: final; 77, a fuzz target did;
@@ -17,11 +18,11 @@ cd "$(dirname "$0")/.." || exit 1
 . ci/fuzz.sh
 
 stages="lint dev asan tsan sim sim-asan sim-tsan sim-nightly release coverage fuzz mutants stress-nightly repeats"
-stages+=" soak-smoke soak-nightly workflows"
+stages+=" counts soak-smoke soak-nightly workflows"
 
 budget_of() {  # STAGE: seconds; nothing where none is set
   case $1 in
-    lint) echo 120 ;;
+    lint | counts) echo 120 ;;
     dev | asan) echo 540 ;;
     tsan) echo 420 ;;
     sim | sim-tsan) echo 480 ;;
@@ -74,6 +75,7 @@ run_stage() {  # STAGE
           build/tsan/tests/stress/stress_runtime --gtest_filter='QueueStress.*'
       ;;
     repeats) cmake --preset dev && cmake --build --preset dev && run_repeats ;;
+    counts) python3 -B -m unittest discover -s bench/counts -p 'test_*.py' && scripts/bench counts ;;
     soak-smoke) run_soak "$1" 1 ;;
     soak-nightly) run_soak "$1" "${FLARE_SOAK_MINUTES:-60}" ;;
     workflows) ci/check-workflows.sh && ci/check-k8s.sh ;;
@@ -90,7 +92,7 @@ run_soak() {  # STAGE MINUTES
 code_of() {  # STAGE STATUS FAILED_TESTS
   case $1:$2 in
     fuzz:77) echo 77 ;;
-    soak-*:42 | mutants:1 | repeats:8 | stress-nightly:1 | stress-nightly:66 | coverage:42) echo 42 ;;
+    soak-*:42 | counts:42 | mutants:1 | repeats:8 | stress-nightly:1 | stress-nightly:66 | coverage:42) echo 42 ;;
     *) if [ "$3" -gt 0 ]; then echo 42; else echo 1; fi ;;
   esac
 }
@@ -172,7 +174,7 @@ for stage in "$@"; do
   status=$?
   # A ctest that was killed leaves cmake with 0, and no report. These have none.
   case $stage in
-    mutants | stress-nightly | repeats | soak-* | workflows) ;;
+    mutants | stress-nightly | repeats | counts | soak-* | workflows) ;;
     *) [ -f "build/$stage/junit.xml" ] || status=1 ;;
   esac
   seconds=$((SECONDS - start)) budget=$(budget_of "$stage")

@@ -22,6 +22,7 @@ packages_of() {  # TASK: the packages it needs, one line
     soak | soak-smoke) echo "$build python3 strace" ;;
     soak-nightly) echo "$build python3 strace chromium" ;;
     bench) echo "$build python3 wrk" ;;
+    counts) echo "$build python3 valgrind" ;;
     bench-peers) echo "nginx-light haproxy h2o lighttpd golang-go libboost-dev" ;;
     workflows) command -v npm >/dev/null || echo "nodejs npm" ;;  # or those of another source
     *) echo "setup: no such task: '$1'" >&2; return 2 ;;

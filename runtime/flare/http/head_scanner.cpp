@@ -19,7 +19,9 @@ HeadScanner::Result HeadScanner::scan(std::string_view data, const HttpConfig& c
     // The two long runs of a head, without the dispatch per byte.
     if (state_ == State::kValue || state_ == State::kName) {
       const unsigned char run = state_ == State::kValue ? http_text::kValue : http_text::kToken;
-      while (position_ < end && http_text::is(data[position_], run)) ++position_;
+      std::size_t at = position_;  // kept in a register, which a member can't be
+      while (at < end && http_text::is(data[at], run)) ++at;
+      position_ = at;
       if (position_ >= end) continue;
     }
     if (step(data[position_], config)) ++position_;
