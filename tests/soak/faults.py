@@ -44,12 +44,16 @@ def lost_by(report, how):
 
 def stuck(stage, seed, seconds):
     """A handler that does not come back: the others serve, and the drain leaves at its deadline."""
+    run = min(max(1, seconds - 2), 40)
+    # Longer than the load, the drain and their beginnings; flare-serve allows a minute.
+    handler_us = (run + 15) * 1_000_000
+
     def whole(mode):
         server = stage.start(mode, drain_ms=500)
         before = server.quiet()
-        holder = stage.storm(server, seed, 1, connections=1, requests=1, timeout_ms=60000, path="/sleep/30000000")
+        holder = stage.storm(server, seed, 1, connections=1, requests=1, timeout_ms=60000, path=f"/sleep/{handler_us:.0f}")
         pause(0.3)  # the holder is in its handler now, or the stuck count below says that it is not
-        clients, _ = stage.storm(server, seed + 1, max(1, seconds - 2), connections=16, timeout_ms=1000, reconnect=True,
+        clients, _ = stage.storm(server, seed + 1, run, connections=16, timeout_ms=1000, reconnect=True,
                                  path="/").result()
         outcome = stage.finish(server, Outcome(clients, before, expected_exit=(4,)))
         held, _ = holder.result()
