@@ -40,7 +40,8 @@ def count(program, case, times=TIMES):
     """Instructions of one time."""
     with tempfile.NamedTemporaryFile(suffix=".callgrind") as out:
         # The C library chooses functions by the processor: all machines get those of the oldest.
-        environment = dict(os.environ, GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX,-AVX_Fast_Unaligned_Load,-AVX2,-AVX512VL,-AVX512BW,-BMI2,-ERMS,-SSE4_2")
+        environment = dict(os.environ, GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX,-AVX_Fast_Unaligned_Load,-AVX2,"
+                                                      "-AVX512VL,-AVX512BW,-BMI2,-ERMS,-SSE4_2")
         run = subprocess.run(["valgrind", "--tool=callgrind", "--toggle-collect=counted", f"--callgrind-out-file={out.name}",
                               program, case, str(times)], env=environment, capture_output=True, text=True, check=False)
         found = re.search(r"^(?:totals|summary): (\d+)", pathlib.Path(out.name).read_text(), re.M)

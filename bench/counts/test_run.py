@@ -23,7 +23,6 @@ class Verdict(unittest.TestCase):
         self.assertIn("--write", why)
 
 
-
 class Counting(unittest.TestCase):
     def test_a_program_in_which_nothing_is_counted_is_an_error(self):
         with tempfile.TemporaryDirectory() as folder:

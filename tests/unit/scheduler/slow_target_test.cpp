@@ -32,24 +32,39 @@ class SlowWorker : public LineFrontend {
   std::shared_ptr<Gate> second_;
 };
 
+// A server of two workers, of which the second is slow: it has entered its first gate.
+struct SlowTarget {
+  explicit SlowTarget(int max_connections = 0)
+      : scheduler(start_any(SlowWorker(first, second), 2, options(max_connections))) {
+    EXPECT_TRUE(wait_until([this] { return first->was_entered(); }));
+  }
+  static SchedulerOptions options(int max_connections) {
+    SchedulerOptions options = with(ListenerStrategy::kPerWorker);
+    options.policy = HandoffPolicy(true, 64, 1);
+    options.serving.max_connections = max_connections;
+    return options;
+  }
+
+  const std::shared_ptr<Gate> first = std::make_shared<Gate>();
+  const std::shared_ptr<Gate> second = std::make_shared<Gate>();
+  Scheduler<SlowWorker> scheduler;
+  const OpenAtExit open_first{first};  // before the scheduler ends, which waits for its workers
+  const OpenAtExit open_second{second};
+};
+
 // The time of a token is counted from the last that its target took, so that a slow one is not robbed of young tokens.
 // proves: C-POOL-08
 TEST(SchedulerSlowTarget, KeepsATokenThatIsYoungerThanItsLastLook) {
-  const auto first = std::make_shared<Gate>();
-  const auto second = std::make_shared<Gate>();
-  SchedulerOptions options = with(ListenerStrategy::kPerWorker);
-  options.policy = HandoffPolicy(true, 64, 1);
-  auto scheduler = start_any(SlowWorker(first, second), 2, options);
-  const OpenAtExit open_first(first);
-  const OpenAtExit open_second(second);
-  ASSERT_TRUE(wait_until([&] { return first->was_entered(); }));
+  SlowTarget at;
+  ASSERT_FALSE(HasFailure());
+  Scheduler<SlowWorker>& scheduler = at.scheduler;
   LineClient stays(scheduler.addresses().front());
   EXPECT_EQ(stays.ask("x"), "0");
   const MonoTime start = SystemKernel::now();
   LineClient taken(scheduler.addresses().front());
   ASSERT_TRUE(wait_until([&] { return scheduler.stats()[1].queued == 1; }));
-  first->open();
-  ASSERT_TRUE(wait_until([&] { return second->was_entered(); }));
+  at.first->open();
+  ASSERT_TRUE(wait_until([&] { return at.second->was_entered(); }));
   const std::uint64_t taken_back = scheduler.stats()[0].taken_back;
   const MonoTime before = SystemKernel::now();
   LineClient younger(scheduler.addresses().front());
@@ -65,15 +80,9 @@ TEST(SchedulerSlowTarget, KeepsATokenThatIsYoungerThanItsLastLook) {
 // A worker without a place of its own accepts for a peer, straight into its queue. That it watches, too.
 // proves: C-POOL-08
 TEST(SchedulerSlowTarget, WhatWasAcceptedForItComesBackToo) {
-  const auto first = std::make_shared<Gate>();
-  const auto second = std::make_shared<Gate>();
-  SchedulerOptions options = with(ListenerStrategy::kPerWorker);
-  options.policy = HandoffPolicy(true, 64, 1);
-  options.serving.max_connections = 1;
-  auto scheduler = start_any(SlowWorker(first, second), 2, options);
-  const OpenAtExit open_first(first);
-  const OpenAtExit open_second(second);
-  ASSERT_TRUE(wait_until([&] { return first->was_entered(); }));
+  SlowTarget at(1);
+  ASSERT_FALSE(HasFailure());
+  Scheduler<SlowWorker>& scheduler = at.scheduler;
   LineClient stays(scheduler.addresses().front());
   EXPECT_EQ(stays.ask("x"), "0");
   LineClient for_a_peer(scheduler.addresses().front());
