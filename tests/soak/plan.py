@@ -8,6 +8,7 @@ from scenarios import SCENARIOS
 STRATEGIES = ("per-worker", "shared")
 PHASE_SECONDS = (6, 40)  # at least and at most
 WINDOWS = 5
+LAST_WINDOWS = 11  # beside new servers: of pairs, a quartile needs more than a median
 WARM_UP_SECONDS = 25
 
 
@@ -27,7 +28,9 @@ def plan(seed, minutes, only=None):
     left, phases, bag, rounds = minutes * 60.0, [], [], 0
     length = min(PHASE_SECONDS[1], max(PHASE_SECONDS[0], left / (2 * len(names) + 8)))
     # The windows at both ends, at the second one also of new servers.
-    left -= (3 * (length + 4) if judges_windows(length) else 12) + WARM_UP_SECONDS
+    rounds_of_windows = WINDOWS + 2 * LAST_WINDOWS
+    left -= rounds_of_windows * (length + 4) / WINDOWS if judges_windows(length) else 12
+    left -= WARM_UP_SECONDS
     while left > length:
         if not bag:
             bag = [(name, STRATEGIES[(rounds + at) % 2]) for at, name in enumerate(names)]

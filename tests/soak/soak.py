@@ -16,7 +16,7 @@ import gates
 import interrupt
 import report
 from options import arguments
-from plan import STRATEGIES, WINDOWS, judges_windows, plan, window_of
+from plan import LAST_WINDOWS, STRATEGIES, WINDOWS, judges_windows, plan, window_of
 from planted import planted_binaries
 from progress import Progress
 from sampler import Sampler
@@ -36,7 +36,7 @@ class Soak:
             (self.folder / name).unlink(missing_ok=True)
         self.stages, self.phases, self.gates = {}, [], []
         self.first, self.windows = {}, {"first": {}, "last": {}, "fresh": {}}
-        self.window_seconds, self.window_rounds, self.error = 0, 1, None
+        self.window_seconds, self.judges, self.error = 0, False, None
         self.sampler = Sampler(self.folder / "samples.jsonl", self.all_servers,
                                lambda: [stage.storms for stage in list(self.stages.values())], self.began)
         self.sampler.write({"header": self.header()})
@@ -61,7 +61,7 @@ class Soak:
             rows = [row for pair in zip(rows, fresh) for row in pair]
             for _, stage, _, server in fresh:  # as warm as the others were at the start
                 stage.storm(server, seed, 0.5, connections=256).result()
-        for number in range(self.window_rounds):
+        for number in range((WINDOWS if which == "first" else LAST_WINDOWS) if self.judges else 1):
             for of, stage, mode, server in rows:
                 clients, seen = stage.storm(server, seed + number, self.window_seconds, connections=32, rate=1000,
                                             path="/").result()
@@ -124,7 +124,7 @@ class Soak:
         seed = (self.options.seed * of + part - 1) % (1 << 32)
         length, phases = plan(seed, self.options.minutes, self.options.scenario)
         self.window_seconds = window_of(length)
-        self.window_rounds = WINDOWS if judges_windows(length) else 1
+        self.judges = judges_windows(length)
         self.start()
         self.warm_up(seed)
         self.windows_of_load("first", seed)

@@ -98,10 +98,17 @@ class OfTheWhole(unittest.TestCase):
     def test_a_tail_that_grows_by_more_than_a_quarter_is_red(self):
         def windows(*p99s):
             return [{"p99": p99, "p999": 9 * p99} for p99 in p99s]
-        same, more = windows(100, 100, 100), windows(126, 126, 10)
-        self.assertTrue(gates.drift("on", windows(100, 900, 100), windows(125, 125, 10), same, 2)["ok"])
+        same, more = windows(*[100] * 5), windows(126, 126, 126, 126, 10)
+        self.assertTrue(gates.drift("on", windows(100, 900, 100), windows(125, 125, 125, 125, 10), same, 2)["ok"])
         self.assertFalse(gates.drift("on", same, more, same, 2)["ok"])
         self.assertTrue(gates.drift("on", same, more, more, 2)["ok"], "a new server is as slow: it is the machine")
+        # Windows of a busy machine at the end, each with that of the new server beside it.
+        new = [382, 651, 2998, 4784, 991, 1750, 420, 2300]
+        old = [348, 2686, 5406, 1253, 1769, 1200, 400, 3100]
+        self.assertTrue(gates.drift("on", same, windows(*old), windows(*new), 2)["ok"], "not in nearly all pairs")
+        slower = windows(*(1.3 * p99 for p99 in new))
+        self.assertFalse(gates.drift("on", same, slower, windows(*new), 2)["ok"], "whatever the machine does")
+        self.assertFalse(gates.drift("on", same, [windows(90)[0], *slower[1:]], windows(*new), 2)["ok"], "but one")
         self.assertIsNone(gates.drift("on", windows(100), windows(200), same, 2)["ok"])
         self.assertIsNone(gates.drift("on", same, more, same, 1)["ok"])
 
