@@ -1,10 +1,9 @@
 // kernel_contract, second part: a listener that several pollers share.
 #include <array>
-#include <fstream>
-#include <string>
 
 #include "flare/base/sync.h"
 #include "kernel_world.h"
+#include "support/thread_state.h"
 #include "support/wait_until.h"
 
 namespace flare::testing {
@@ -25,17 +24,6 @@ class KernelExclusive : public KernelContract<K> {
     Thread thread;
   };
 
-  // Asleep in the system: only there does an exclusive registration choose one.
-  static bool asleep(const Waiter& waiter) {
-    const int id = waiter.thread_id.load();
-    if (id == 0) return false;
-    std::ifstream stat("/proc/self/task/" + std::to_string(id) + "/stat");
-    std::string text;
-    std::getline(stat, text);
-    const std::size_t end = text.rfind(')');
-    return end != std::string::npos && end + 2 < text.size() && text[end + 2] == 'S';
-  }
-
   static void start(Waiter& waiter, const UniqueFd& listening, const UniqueFd& stop, AddMode mode) {
     waiter.poller = KernelContract<K>::poller();
     ASSERT_TRUE(K::poller_add(waiter.poller.get(), listening.get(), kListenerKey, kReadable, mode).ok());
@@ -45,7 +33,8 @@ class KernelExclusive : public KernelContract<K> {
                       waiter.seen = KernelContract<K>::wait(waiter.poller, 4, -1);
                       waiter.done.store(true);
                     }).value();
-    ASSERT_TRUE(wait_until([&] { return asleep(waiter); }));
+    // Only of those that sleep does an exclusive registration choose one.
+    ASSERT_TRUE(wait_until([&] { return is_asleep(waiter.thread_id.load()); }));
   }
 
   static bool saw(const Waiter& waiter, std::uint64_t key) {

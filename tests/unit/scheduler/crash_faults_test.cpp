@@ -26,8 +26,9 @@ TEST_P(SchedulerPollFailure, UnderLoadTheOthersServeOnAndTheReportsAddUp) {
       std::atomic<bool> stop{false};
       std::atomic<int> answers{0};
       std::atomic<int> refused{0};
+      constexpr int kClients = 4;
       std::vector<std::thread> load;
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < kClients; ++i) {
         load.emplace_back([&, keep = i % 2 == 0] {
           LineClient client;
           while (!stop) {
@@ -55,7 +56,9 @@ TEST_P(SchedulerPollFailure, UnderLoadTheOthersServeOnAndTheReportsAddUp) {
       EXPECT_TRUE(scheduler.is_running());
       stop = true;
       for (std::thread& client : load) client.join();
-      EXPECT_EQ(refused, 0) << "its listener closed, its peers' did not";
+      // Linux resets a client whose handshake is under way in the instant in which its listener is closed: of each client
+      // there can be one such connect. The peers' listeners are not closed, and a shared one not either.
+      EXPECT_LE(refused, GetParam() == ListenerStrategy::kPerWorker ? kClients : 0);
       for (int i = 0; i < 30; ++i) EXPECT_EQ(LineClient(address).ask("x"), "x");
       const auto reports = scheduler.drain(5000);
       expect_sound(reports);
