@@ -75,7 +75,10 @@ run_stage() {  # STAGE
           build/tsan/tests/stress/stress_runtime --gtest_filter='QueueStress.*'
       ;;
     repeats) cmake --preset dev && cmake --build --preset dev && run_repeats ;;
-    counts) python3 -B -m unittest discover -s bench/counts -p 'test_*.py' && scripts/bench counts ;;
+    counts)
+      python3 -B -m unittest discover -s bench/harness -p 'test_*.py' &&
+        python3 -B -m unittest discover -s bench/counts -p 'test_*.py' && scripts/bench counts
+      ;;
     soak-smoke) run_soak "$1" 1 ;;
     soak-nightly) run_soak "$1" "${FLARE_SOAK_MINUTES:-60}" ;;
     workflows) ci/check-workflows.sh && ci/check-k8s.sh ;;

@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import resource
 import subprocess
 
 from peers import LOAD_CPU, program
@@ -17,6 +18,14 @@ SCRIPTS = {
 
 class LoadError(Exception):
     """A load that says nothing: errors, or no answers."""
+
+
+def wrk_limits(connections):
+    """Lets the loads, and the servers started from here on, have so many descriptors."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < connections + 100:
+        raise LoadError(f"{connections} connections need a hard limit of {connections + 100} descriptors, it is {hard}")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, connections + 100), hard))
 
 
 def wrk(work, port, shape, connections, seconds):

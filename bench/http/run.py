@@ -7,8 +7,6 @@ Exit: 0, every bar that was judged holds; 42, one does not; 1, it could not run,
 """
 
 import argparse
-import json
-import os
 import pathlib
 import sys
 import tempfile
@@ -17,12 +15,13 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "harness")]
 
+import growth
 import loads
 import machine
 import peers
 import rounds as turns
+import table
 
-RED = 42
 BARE_OF_NGINX = 0.92  # above it the run is void: something else than the servers was measured
 STATIC = {"bare": 1.08, "nginx": 0.94, "haproxy": 0.90, "h2o": 0.90, "lighttpd": 0.90, "beast": 0.85, "go": 0.65}
 
@@ -76,13 +75,11 @@ class Bench:
         return self.running.get(name)
 
     def measure(self, name, row):
-        peer, load_before = self.running[name], os.times()
+        peer, load_before = self.running[name], machine.children_ns()
         before, began, others = machine.cpu_ns(peer.pid), time.monotonic(), machine.Foreign([peer.pid])
         seen = loads.wrk(self.work, peer.port, row.shape, row.connections, self.options.seconds)
-        cpu, seconds, load = machine.cpu_ns(peer.pid) - before, time.monotonic() - began, os.times()
-        load_ns = (load.children_user + load.children_system - load_before.children_user - load_before.children_system
-                   + load.user + load.system - load_before.user - load_before.system) * 1e9
-        self.foreign.append(others.share(seconds, load_ns))
+        cpu, seconds = machine.cpu_ns(peer.pid) - before, time.monotonic() - began
+        self.foreign.append(others.share(seconds, machine.children_ns() - load_before))
         return dict(seen, cpu_us=cpu / 1000 / seen["requests"])
 
     def run(self, row):
@@ -110,46 +107,41 @@ class Bench:
 
 
 def arguments(given):
-    parser = argparse.ArgumentParser(prog="scripts/bench http", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--rounds", type=int, default=7)
+    parser = argparse.ArgumentParser(prog="scripts/bench http", description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--seconds", type=int, default=2, help="of each load")
     parser.add_argument("--rows", default="", help="only rows whose name holds this text")
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/bench"))
-    parser.add_argument("--bin", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    options = parser.parse_args(given)
-    if not (1 <= options.rounds <= 1000 and 1 <= options.seconds <= 600):
-        parser.error(f"--rounds '{options.rounds}', --seconds '{options.seconds}': expected 1 to 1000, and 1 to 600")
+    options = table.arguments(parser, given)
+    if not 1 <= options.seconds <= 600:
+        parser.error(f"--seconds '{options.seconds}': expected 1 to 600")
     return options
 
 
 def main():
     options = arguments(sys.argv[1:])
     chosen = [row for row in ROWS if options.rows in row.name]
-    if not chosen:
-        print(f"bench http: --rows '{options.rows}': expected a part of one of: {'; '.join(row.name for row in ROWS)}")
+    grows = options.rows in growth.NAME
+    if not chosen and not grows:
+        names = "; ".join([*(row.name for row in ROWS), growth.NAME])
+        print(f"bench http: --rows '{options.rows}': expected a part of one of: {names}")
         return 2
-    options.out.mkdir(parents=True, exist_ok=True)
-    table = []
+    found, curves = [], []
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(options, work)
         try:
+            if grows:
+                loads.wrk_limits(max(growth.COUNTS))  # for the servers, too
             for row in chosen:
-                for one in bench.run(row):
-                    table.append(one)
-                    print(turns.line(one) if "median" in one else f"--   {one['name']}: {one['why']}", flush=True)
+                found += bench.run(row)
+                print(f"bench http: {row.name}: done", file=sys.stderr, flush=True)
+            if grows:
+                rows, curves = growth.run(bench, lambda count: Row("", "flare-static", "keep-alive", count, {}))
+                found += rows
         except loads.LoadError as error:
             print(f"bench http: {error}")
             return 1
         finally:
             bench.end()
-    foreign = round(turns.quantile(bench.foreign, 0.5), 4) if bench.foreign else None
-    void = [one["name"] for one in table if one.get("void")]
-    print(f"CPU of others: {foreign} (median; above {turns.FOREIGN} the run is void)")
-    (options.out / "http.json").write_text(json.dumps({"rows": table, "foreign": foreign, "void": void}, indent=1) + "\n")
-    if void or (foreign is not None and foreign > turns.FOREIGN):
-        print(f"bench http: void: {', '.join(void) or 'the CPU of others'}")
-        return 1
-    return RED if any(one.get("ok") is False for one in table) else 0
+    return table.conclude("http", options.out, found, bench.foreign, curves=curves)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ packages_of() {  # TASK: the packages it needs, one line
     soak-nightly) echo "$build python3 strace chromium" ;;
     bench) echo "$build python3 wrk" ;;
     counts) echo "$build python3 valgrind" ;;
-    bench-peers) echo "nginx-light haproxy h2o lighttpd golang-go libboost-dev" ;;
+    bench-http-peers) echo "nginx-light haproxy h2o lighttpd golang-go libboost-dev" ;;
+    bench-loop-peers) echo "libuv1-dev libevent-dev libev-dev libasio-dev" ;;
+    bench-micro-peers) echo "libbenchmark-dev libboost-dev libtbb-dev libconcurrentqueue-dev libck-dev liburcu-dev" ;;
     workflows) command -v npm >/dev/null || echo "nodejs npm" ;;  # or those of another source
     *) echo "setup: no such task: '$1'" >&2; return 2 ;;
   esac

@@ -11,6 +11,7 @@ import unittest
 
 import gates
 import page
+import plot
 import report
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -122,13 +123,13 @@ class Page(unittest.TestCase):
             self.assertNotIn("<more>", text)
 
     def test_no_two_series_share_dashes_and_marker(self):
-        looks = [(dashes, marker) for _, dashes, marker in page.STYLES]
+        looks = [(dashes, marker) for _, dashes, marker in plot.STYLES]
         self.assertEqual(len(set(looks)), len(looks))
 
     def test_a_logarithmic_scale_spans_whole_decades(self):
-        share, grid = page.scale_of([30, 4000], "log")
+        share, grid = plot.scale_of([30, 4000], "log")
         self.assertEqual((grid, share(10), round(share(1000), 6)), ([10, 100, 1000, 10000], 0, round(2 / 3, 6)))
-        self.assertEqual(page.scale_of([], "log")[1], [1, 10])
+        self.assertEqual(plot.scale_of([], "log")[1], [1, 10])
 
     def test_print_has_all_of_it_for_nothing_in_it_is_interactive(self):
         text = page.page(soak(1), SAMPLES, LOADS)

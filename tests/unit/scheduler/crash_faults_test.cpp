@@ -56,8 +56,8 @@ TEST_P(SchedulerPollFailure, UnderLoadTheOthersServeOnAndTheReportsAddUp) {
       EXPECT_TRUE(scheduler.is_running());
       stop = true;
       for (std::thread& client : load) client.join();
-      // Linux resets a client whose handshake is under way in the instant in which its listener is closed: of each client
-      // there can be one such connect. The peers' listeners are not closed, and a shared one not either.
+      // Linux resets a client whose handshake is under way when its listener is closed: of each client there can be one
+      // such connect. The peers' listeners are not closed, nor is a shared one.
       EXPECT_LE(refused, GetParam() == ListenerStrategy::kPerWorker ? kClients : 0);
       for (int i = 0; i < 30; ++i) EXPECT_EQ(LineClient(address).ask("x"), "x");
       const auto reports = scheduler.drain(5000);
