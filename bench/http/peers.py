@@ -8,7 +8,7 @@ import subprocess
 import time
 
 BODY = "hello, world\n"
-SERVER_CPU, LOAD_CPU = "0", "1"
+SERVER_CPU, LOAD_CPU, BOTH = "0", "1", "0,1"
 START_SECONDS = 10
 PACKAGES = {"nginx": "nginx-light", "haproxy": "haproxy", "h2o": "h2o", "lighttpd": "lighttpd", "go": "golang-go",
             "beast": "libboost-dev"}
@@ -32,11 +32,11 @@ def program(name):
 
 
 class Peer:
-    """A running server."""
+    """A running server on some processors."""
 
-    def __init__(self, name, command, port):
+    def __init__(self, name, command, port, cpus=SERVER_CPU):
         self.name, self.port = name, port
-        self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "taskset", "-c", SERVER_CPU, *command],
+        self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "taskset", "-c", cpus, *command],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.pid = self.process.pid
         self.await_port()
@@ -77,11 +77,11 @@ class Peer:
                 self.process.wait()
 
 
-def start_flare(binaries, handler):
+def start_flare(binaries, handler, workers=1):
     port = free_port()
-    return Peer(f"flare-{handler}", [str(binaries / "flare-serve"), "--address", f"127.0.0.1:{port}", "--workers", "1",
-                                     "--no-pin", "--handoff", "off", "--drain-timeout-ms", "100", "--handler", handler],
-                port)
+    return Peer(f"flare-{handler}", [str(binaries / "flare-serve"), "--address", f"127.0.0.1:{port}", "--workers",
+                                     str(workers), "--no-pin", "--handoff", "off", "--drain-timeout-ms", "100", "--handler",
+                                     handler], port, SERVER_CPU if workers == 1 else BOTH)
 
 
 def start_bare(binaries, work, answer, deferred=False):
@@ -91,17 +91,17 @@ def start_bare(binaries, work, answer, deferred=False):
     return Peer("bare", [str(binaries / "bare"), str(port), str(file), *(["deferred"] if deferred else [])], port)
 
 
-def start_nginx(work, deferred=False, name="nginx"):
+def start_nginx(work, deferred=False, name="nginx", workers=1):
     port, folder = free_port(), pathlib.Path(work) / name
     folder.mkdir(exist_ok=True)
     temporary = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
     (folder / "conf").write_text(
-        f"worker_processes 1; daemon off; pid {folder}/pid; error_log {folder}/error;\n"
+        f"worker_processes {workers}; daemon off; pid {folder}/pid; error_log {folder}/error;\n"
         "events { worker_connections 16384; }\n"
         f"http {{ access_log off; keepalive_requests 1000000000; default_type text/plain; {temporary}\n"
         f"server {{ listen 127.0.0.1:{port} reuseport{' deferred' if deferred else ''} backlog=4096;\n"
         f'location / {{ return 200 "{BODY.strip()}\\n"; }} }} }}\n')
-    return Peer(name, [program("nginx"), "-c", str(folder / "conf")], port)
+    return Peer(name, [program("nginx"), "-c", str(folder / "conf")], port, SERVER_CPU if workers == 1 else BOTH)
 
 
 def start_haproxy(work):

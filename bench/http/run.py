@@ -15,11 +15,13 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "harness")]
 
+import fixed
 import growth
 import loads
 import machine
 import peers
 import rounds as turns
+import syscalls
 import table
 
 BARE_OF_NGINX = 0.92  # above it the run is void: something else than the servers was measured
@@ -74,13 +76,20 @@ class Bench:
                 self.missing[name] = str(error)
         return self.running.get(name)
 
-    def measure(self, name, row):
-        peer, load_before = self.running[name], machine.children_ns()
+    def spent(self, peer, load):
+        """(what the load says, the server's CPU in microseconds)."""
+        children = machine.children_ns()
         before, began, others = machine.cpu_ns(peer.pid), time.monotonic(), machine.Foreign([peer.pid])
-        seen = loads.wrk(self.work, peer.port, row.shape, row.connections, self.options.seconds)
-        cpu, seconds = machine.cpu_ns(peer.pid) - before, time.monotonic() - began
-        self.foreign.append(others.share(seconds, machine.children_ns() - load_before))
-        return dict(seen, cpu_us=cpu / 1000 / seen["requests"])
+        seen = load()
+        cpu = machine.cpu_ns(peer.pid) - before
+        self.foreign.append(others.share(time.monotonic() - began, machine.children_ns() - children))
+        return seen, cpu / 1000
+
+    def measure(self, name, row):
+        peer = self.running[name]
+        seen, cpu_us = self.spent(peer, lambda: loads.wrk(self.work, peer.port, row.shape, row.connections,
+                                                          self.options.seconds))
+        return dict(seen, cpu_us=cpu_us / seen["requests"])
 
     def run(self, row):
         """The judged rows of one of ROWS."""
@@ -119,9 +128,9 @@ def arguments(given):
 def main():
     options = arguments(sys.argv[1:])
     chosen = [row for row in ROWS if options.rows in row.name]
-    grows = options.rows in growth.NAME
-    if not chosen and not grows:
-        names = "; ".join([*(row.name for row in ROWS), growth.NAME])
+    grows, more = options.rows in growth.NAME, [one for one in (syscalls, fixed) if options.rows in one.NAME]
+    if not chosen and not grows and not more:
+        names = "; ".join([*(row.name for row in ROWS), syscalls.NAME, fixed.NAME, growth.NAME])
         print(f"bench http: --rows '{options.rows}': expected a part of one of: {names}")
         return 2
     found, curves = [], []
@@ -133,10 +142,12 @@ def main():
             for row in chosen:
                 found += bench.run(row)
                 print(f"bench http: {row.name}: done", file=sys.stderr, flush=True)
+            for one in more:
+                found += one.run(bench)
             if grows:
                 rows, curves = growth.run(bench, lambda count: Row("", "flare-static", "keep-alive", count, {}))
                 found += rows
-        except loads.LoadError as error:
+        except (loads.LoadError, OSError) as error:
             print(f"bench http: {error}")
             return 1
         finally:

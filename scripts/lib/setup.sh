@@ -21,7 +21,7 @@ packages_of() {  # TASK: the packages it needs, one line
     repeats) echo "$build $tests" ;;
     soak | soak-smoke) echo "$build python3 strace" ;;
     soak-nightly) echo "$build python3 strace chromium" ;;
-    bench) echo "$build python3 wrk" ;;
+    bench) echo "$build python3 wrk strace" ;;
     counts) echo "$build python3 valgrind" ;;
     bench-http-peers) echo "nginx-light haproxy h2o lighttpd golang-go libboost-dev" ;;
     bench-loop-peers) echo "libuv1-dev libevent-dev libev-dev libasio-dev" ;;
