@@ -17,7 +17,6 @@ namespace {
 using Tokens = std::vector<std::int64_t>;
 
 constexpr std::int64_t kProducers = 3;
-constexpr std::int64_t kPerProducer = 4000;
 
 std::int64_t token_of(std::int64_t producer, std::int64_t number) {
   return producer << 32 | number;
@@ -25,16 +24,21 @@ std::int64_t token_of(std::int64_t producer, std::int64_t number) {
 
 // proves: C-QUEUE-02, C-QUEUE-06, INV-01, INV-02
 TEST(HandoffQueueRace, TokensOfOneProducerLeaveInOrderAndNoneIsLostOrDoubled) {
-  for (const int capacity : {1, 3, 64}) {
+  struct Run {
+    int capacity;
+    std::int64_t per_producer;  // a full queue costs a switch of threads, which on a busy machine takes milliseconds
+  };
+  for (const auto& [capacity, per_producer] : {Run{1, 200}, Run{3, 600}, Run{64, 4000}}) {
+    const std::int64_t tokens = kProducers * per_producer;
     HandoffQueue queue(capacity);
     // Plain memory, ordered by the queue alone: tsan sees a push that does not publish.
-    std::vector<std::int64_t> written(static_cast<std::size_t>(kProducers * kPerProducer), -1);
+    std::vector<std::int64_t> written(static_cast<std::size_t>(tokens), -1);
     std::vector<std::thread> producers;
     std::atomic<std::uint64_t> refused{0};
     for (std::int64_t producer = 0; producer < kProducers; ++producer) {
-      producers.emplace_back([&queue, &written, &refused, producer] {
-        for (std::int64_t number = 0; number < kPerProducer; ++number) {
-          written[static_cast<std::size_t>(producer * kPerProducer + number)] = number;
+      producers.emplace_back([&queue, &written, &refused, producer, count = per_producer] {
+        for (std::int64_t number = 0; number < count; ++number) {
+          written[static_cast<std::size_t>(producer * count + number)] = number;
           while (!queue.push(token_of(producer, number))) {
             refused.fetch_add(1);
             std::this_thread::yield();
@@ -46,7 +50,7 @@ TEST(HandoffQueueRace, TokensOfOneProducerLeaveInOrderAndNoneIsLostOrDoubled) {
     std::int64_t out_of_order = 0;
     std::size_t most_at_once = 0;
     Tokens batch;
-    for (std::int64_t received = 0, turn = 0; received < kProducers * kPerProducer; ++turn) {
+    for (std::int64_t received = 0, turn = 0; received < tokens; ++turn) {
       batch.clear();
       if (turn % 2 == 0) {
         queue.drain(batch);
@@ -58,7 +62,7 @@ TEST(HandoffQueueRace, TokensOfOneProducerLeaveInOrderAndNoneIsLostOrDoubled) {
         const std::int64_t producer = token >> 32;
         const std::int64_t number = token & 0xffff'ffff;
         if (next[static_cast<std::size_t>(producer)]++ != number) ++out_of_order;
-        if (written[static_cast<std::size_t>(producer * kPerProducer + number)] != number) ++out_of_order;
+        if (written[static_cast<std::size_t>(producer * per_producer + number)] != number) ++out_of_order;
       }
       received += static_cast<std::int64_t>(batch.size());
       if (batch.empty()) std::this_thread::yield();
@@ -67,7 +71,7 @@ TEST(HandoffQueueRace, TokensOfOneProducerLeaveInOrderAndNoneIsLostOrDoubled) {
     EXPECT_EQ(0, out_of_order);
     EXPECT_LE(most_at_once, static_cast<std::size_t>(capacity));
     EXPECT_EQ(0U, queue.size());
-    EXPECT_EQ(static_cast<std::uint64_t>(kProducers * kPerProducer), queue.pushes());
+    EXPECT_EQ(static_cast<std::uint64_t>(tokens), queue.pushes());
     EXPECT_EQ(queue.pushes(), queue.pops());
     EXPECT_EQ(refused.load(), queue.refused());
   }
