@@ -117,6 +117,7 @@ TEST_P(WithoutMemory, WhoLeavesGivesItsQueueAndItsListenerUp) {
       gate->open();
       EXPECT_EQ(answer(queued.get()), "q\n");
       for (LineClient& client : clients) EXPECT_EQ(client.line(), "x");
+      ASSERT_TRUE(ledger.await_threads_more(2 - 1));  // a client that meets its listener's close is reset
       for (int i = 0; i < 20; ++i) EXPECT_EQ(LineClient(scheduler.addresses().front()).ask("x"), "x");
       if (end == End::kThrows) {
         EXPECT_TRUE(wait_until([&] { return scheduler.crashed_worker_count() == 1; }));
@@ -142,6 +143,7 @@ TEST_P(WithoutMemory, ALoopThatCrashesGivesItsQueueAndItsListenerUp) {
     held.gate->open();
     // It comes back to a loop in which the queue's list is the first thing that takes memory.
     EXPECT_EQ(answer(held.queued.get()), "q\n");
+    ASSERT_TRUE(ledger.await_threads_more(2 - 1));
     for (int i = 0; i < 20; ++i) EXPECT_EQ(LineClient(held.scheduler.addresses().front()).ask("x"), "x");
     EXPECT_EQ(held.scheduler.crashed_worker_count(), 1);
     held.own.close();
