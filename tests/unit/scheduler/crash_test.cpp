@@ -192,6 +192,7 @@ TEST_P(SchedulerCrash, AWorkerThatReturnsEarlyLeavesItsClientsToItsPeers) {
   const auto gate = std::make_shared<Gate>();
   SchedulerOptions options = with(GetParam());
   options.serving.poll_cap = std::chrono::milliseconds(-1);
+  const Ledger ledger;
   auto scheduler = start_any(Leaving(gate), 2, options);
   const OpenAtExit open(gate);
   ASSERT_TRUE(wait_until([&] { return gate->was_entered(); }));
@@ -204,6 +205,7 @@ TEST_P(SchedulerCrash, AWorkerThatReturnsEarlyLeavesItsClientsToItsPeers) {
   for (LineClient& client : clients) EXPECT_EQ(client.line(), "x");
   EXPECT_TRUE(scheduler.is_running());
   EXPECT_EQ(scheduler.crashed_worker_count(), 0);
+  ASSERT_TRUE(ledger.await_threads_more(2 - 1));  // a client that meets its listener's close is reset
   for (int i = 0; i < 20; ++i) EXPECT_EQ(LineClient(scheduler.addresses().front()).ask("y"), "y");
   expect_sound(scheduler.drain(5000));
 }
