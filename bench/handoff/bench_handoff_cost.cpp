@@ -2,14 +2,11 @@
 //
 // push_ns        choosing a target that is awake, its push and the question whether it needs a wake: the median
 // wake_ns        from Waker::wake() until Reactor::poll() of a worker that slept has returned: the median
-// raw_wake_ns    the same with an eventfd and epoll_wait alone, in turn with it
-#include <pthread.h>
-#include <sched.h>
+// raw_wake_ns    the same with an eventfd and epoll_wait alone, measured behind it
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -19,26 +16,16 @@
 
 #include "flare/handoff/worker_handoff_pool.h"
 #include "flare/reactor/reactor.h"
+#include "harness/measured.h"
 
 namespace {
 
+using flare::bench::median;
+using flare::bench::run_on;
 using Clock = std::chrono::steady_clock;
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
-}
-
-void run_on(int processor) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(static_cast<unsigned>(processor), &one);
-  pthread_setaffinity_np(pthread_self(), sizeof one, &one);  // best effort: without it the figures are noisier
-}
-
-std::int64_t median(std::vector<std::int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 // What two readings of the clock with nothing between them take.

@@ -54,12 +54,7 @@ class Bench:
 
     def storm(self, server, *arguments):
         """Its report."""
-        file = pathlib.Path(self.work) / "storm.json"
-        done = subprocess.run([self.options.bin / "flare-storm", server.address, "--quiet", "--json", file, *arguments],
-                              capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise table.BenchError(f"flare-storm {' '.join(arguments)}: {done.returncode}: {done.stderr.strip()[-400:]}")
-        return json.loads(file.read_text())
+        return table.storm(self.options.bin, server.address, *arguments)
 
 
 def in_turn(bench, rounds, server_arguments, storm_arguments):

@@ -9,10 +9,8 @@ Exit: 0, every bar that was judged holds; 42, one does not; 1, it could not run,
 import argparse
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "harness")]
@@ -31,10 +29,7 @@ def cost(bench):
     """What the program measures: an awake target's push, a sleeping one's wake beside the plain one."""
     found = []
     for _ in range(bench.options.rounds):
-        done = subprocess.run([bench.options.bin / "bench_handoff_cost"], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise table.BenchError(f"bench_handoff_cost: {done.returncode}: {done.stderr.strip()[-400:]}")
-        found.append(json.loads(done.stdout))
+        found.append(json.loads(table.run([bench.options.bin / "bench_handoff_cost"])))
     return [turns.judge("added to an accept, nanoseconds", [one["push_ns"] for one in found], 120),
             turns.judge("wake of a sleeping target / of an eventfd", [one["wake_ns"] / one["raw_wake_ns"] for one in found], 1.1)]
 
@@ -100,9 +95,9 @@ def main():
         bench = pair.Bench(options, work)
         try:
             for measure in chosen:
-                began, others, before = time.monotonic(), machine.Foreign([]), machine.children_ns()
+                others = machine.Foreign()
                 rows += measure(bench)
-                foreign.append(others.share(time.monotonic() - began, machine.children_ns() - before))
+                foreign.append(others.share())
         except (table.BenchError, OSError) as error:
             print(f"bench handoff: {error}")
             return 1

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import time
 
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -46,13 +47,15 @@ def busy_ns():
 
 
 class Foreign:
-    """The share of the processors' time that neither of the named trees took. Ours may be some loads that have ended: their
-    CPU is given."""
+    """The share of the processors' time, from here on, that neither this process and its children nor the named trees took."""
 
-    def __init__(self, pids):
-        self.pids, self.before = pids, (busy_ns(), sum(cpu_ns(pid) for pid in pids))
+    def __init__(self, pids=()):
+        self.pids = pids
+        self.began, self.before = time.monotonic(), self.spent()
 
-    def share(self, seconds, ended_ns=0):
-        busy = busy_ns() - self.before[0]
-        ours = sum(cpu_ns(pid) for pid in self.pids) - self.before[1] + ended_ns
-        return max(0, busy - ours) / (seconds * 1e9 * os.cpu_count())
+    def spent(self):
+        return busy_ns(), children_ns() + sum(cpu_ns(pid) for pid in self.pids)
+
+    def share(self):
+        busy, ours = (now - then for now, then in zip(self.spent(), self.before))
+        return max(0, busy - ours) / ((time.monotonic() - self.began) * 1e9 * os.cpu_count())

@@ -3,6 +3,7 @@
 import argparse
 import json
 import pathlib
+import subprocess
 
 import rounds as turns
 from page import page
@@ -24,6 +25,19 @@ def arguments(parser, given):
         parser.error(f"--rounds '{options.rounds}': expected 1 to 1000")
     options.out.mkdir(parents=True, exist_ok=True)
     return options
+
+
+def run(command):
+    """What a program says on stdout; BenchError if it fails."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BenchError(f"{' '.join(map(str, command))}: {done.returncode}: {done.stderr.strip()[-400:]}")
+    return done.stdout
+
+
+def storm(binaries, address, *arguments):
+    """What flare-storm reports: its latencies count from the intended send time. It runs on all processors."""
+    return json.loads(run([binaries / "flare-storm", address, "--json", "-", *arguments]))
 
 
 def left_out(name, missing):

@@ -3,6 +3,7 @@
 import loads
 import peers
 import rounds as turns
+import table
 
 RATE, CONNECTIONS = 10000, 256
 NAME = "fixed rate"
@@ -31,8 +32,8 @@ def run(bench):
 
 
 def measure(bench, peer):
-    seen, cpu_us = bench.spent(peer, lambda: loads.storm(
-        bench.options.bin, bench.work, peer.port, "--connections", str(CONNECTIONS), "--rate", str(RATE), "--duration-ms",
+    seen, cpu_us = bench.spent(peer, lambda: table.storm(
+        bench.options.bin, f"127.0.0.1:{peer.port}", "--connections", str(CONNECTIONS), "--rate", str(RATE), "--duration-ms",
         str(1000 * max(2, bench.options.seconds))))
     if seen["answered"] < 0.9 * RATE * max(2, bench.options.seconds):
         raise loads.LoadError(f"{peer.name}: {seen['answered']} answers at {RATE} per second: the machine is too slow for it")

@@ -1,6 +1,5 @@
 """wrk at a server, pinned to the processor that the server does not have."""
 
-import json
 import pathlib
 import re
 import resource
@@ -48,13 +47,3 @@ end
     if requests == 0 or (errors > 0 and shape != "close"):
         raise LoadError(f"wrk at port {port}, {shape}: {requests:.0f} requests, {errors:.0f} errors")
     return {"requests": requests, "rate": requests / micros * 1e6, "p50_us": p50, "p99_us": p99}
-
-
-def storm(binaries, work, port, *arguments):
-    """What flare-storm reports: its latencies count from the intended send time. It runs on all processors."""
-    file = pathlib.Path(work) / "storm.json"
-    done = subprocess.run([str(binaries / "flare-storm"), f"127.0.0.1:{port}", "--quiet", "--json", str(file), *arguments],
-                          capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise LoadError(f"flare-storm {' '.join(arguments)}: {done.returncode}: {done.stderr.strip()[-300:]}")
-    return json.loads(file.read_text())

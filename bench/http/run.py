@@ -10,7 +10,6 @@ import argparse
 import pathlib
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "harness")]
@@ -78,11 +77,10 @@ class Bench:
 
     def spent(self, peer, load):
         """(what the load says, the server's CPU in microseconds)."""
-        children = machine.children_ns()
-        before, began, others = machine.cpu_ns(peer.pid), time.monotonic(), machine.Foreign([peer.pid])
+        before, others = machine.cpu_ns(peer.pid), machine.Foreign([peer.pid])
         seen = load()
         cpu = machine.cpu_ns(peer.pid) - before
-        self.foreign.append(others.share(time.monotonic() - began, machine.children_ns() - children))
+        self.foreign.append(others.share())
         return seen, cpu / 1000
 
     def measure(self, name, row):
@@ -147,7 +145,7 @@ def main():
             if grows:
                 rows, curves = growth.run(bench, lambda count: Row("", "flare-static", "keep-alive", count, {}))
                 found += rows
-        except (loads.LoadError, OSError) as error:
+        except (loads.LoadError, table.BenchError, OSError) as error:
             print(f"bench http: {error}")
             return 1
         finally:

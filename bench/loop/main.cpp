@@ -1,8 +1,8 @@
 // bench_loop_NAME: one event loop; JSON lines of nanoseconds per event, or per descriptor. See run.py.
 // Each loop is a program of its own: libev has symbols of libevent's names.
-#include <sched.h>
 #include <sys/resource.h>
 
+#include "harness/measured.h"
 #include "shapes.h"
 
 int main() {
@@ -11,10 +11,7 @@ int main() {
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(0, &one);
-  sched_setaffinity(0, sizeof one, &one);  // best effort: without it the figures are noisier
+  run_on(0);
   const Stock stock;
   for (const Figure& figure : measure(stock)) {
     std::printf("{\"shape\": \"%s\", \"ns\": %.2f}\n", figure.shape.c_str(), figure.ns);

@@ -9,9 +9,7 @@ Exit: 0, every bar that was judged holds; 42, one does not; 1, it could not run,
 import argparse
 import json
 import pathlib
-import subprocess
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "harness")]
@@ -41,10 +39,7 @@ BARS = {
 
 def measure(program):
     """{shape: nanoseconds}."""
-    done = subprocess.run([program], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise table.BenchError(f"{program}: {done.returncode}: {done.stderr.strip()[-400:]}")
-    return {one["shape"]: one["ns"] for one in map(json.loads, done.stdout.splitlines())}
+    return {one["shape"]: one["ns"] for one in map(json.loads, table.run([program]).splitlines())}
 
 
 def judged(rounds):
@@ -64,9 +59,9 @@ def main():
     names, foreign = [name for name, program in programs.items() if program.exists()], []
 
     def one(name):
-        began, others, before = time.monotonic(), machine.Foreign([]), machine.children_ns()
-        found = measure(str(programs[name]))
-        foreign.append(others.share(time.monotonic() - began, machine.children_ns() - before))
+        others = machine.Foreign()
+        found = measure(programs[name])
+        foreign.append(others.share())
         return found
 
     try:

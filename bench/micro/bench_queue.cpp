@@ -5,21 +5,21 @@
 // warm_push    a push where this core touched the queue last, timed by itself: the median
 // cold_push    the same where another core emptied it
 #include <benchmark/benchmark.h>
-#include <pthread.h>
-#include <sched.h>
 #include <x86intrin.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <thread>
 
+#include "harness/measured.h"
 #include "queues.h"
 
 namespace {
 
+using flare::bench::median;
+using flare::bench::run_on;
 using flare::bench::Token;
 using Clock = std::chrono::steady_clock;
 
@@ -51,17 +51,9 @@ double empty_ns() {
       const std::uint64_t begin = ticks();
       span = ticks() - begin;
     }
-    std::nth_element(spans.begin(), spans.begin() + 500, spans.end());
-    return static_cast<double>(spans[500]) / ticks_per_ns();
+    return static_cast<double>(median(spans)) / ticks_per_ns();
   }();
   return value;
-}
-
-void run_on(int processor) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(static_cast<unsigned>(processor), &one);
-  pthread_setaffinity_np(pthread_self(), sizeof one, &one);  // best effort: without it the figure is noisier
 }
 
 // Spans of single pushes.
@@ -77,9 +69,7 @@ class Spans {
   }
   void tell(benchmark::State& state) {
     if (values_.empty()) return;
-    const auto middle = values_.begin() + static_cast<std::ptrdiff_t>(values_.size() / 2);
-    std::nth_element(values_.begin(), middle, values_.end());
-    state.counters["p50_ns"] = *middle;
+    state.counters["p50_ns"] = median(values_);
   }
 
  private:
@@ -110,9 +100,7 @@ void drain_64(benchmark::State& state) {
     if (out.size() != kTokens) std::abort();
     values.push_back(static_cast<double>(end - begin) / ticks_per_ns() - empty_ns());
   }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  state.counters["p50_ns"] = *middle / kTokens;
+  state.counters["p50_ns"] = median(values) / kTokens;
 }
 
 template <class Queue>

@@ -88,9 +88,16 @@ void drain_one_by_one(Queue& queue, std::vector<Token>& out) {
   for (Token token = 0; queue.pop(token);) out.push_back(token);
 }
 
-class BoostQueue {
+template <class Queue>
+class Boost {
  public:
-  bool push(Token token) { return queue_.bounded_push(token); }
+  bool push(Token token) {
+    if constexpr (requires(Queue& queue) { queue.bounded_push(token); }) {
+      return queue_.bounded_push(token);
+    } else {
+      return queue_.push(token);
+    }
+  }
   bool pop(Token& token) { return queue_.pop(token); }
   void drain(std::vector<Token>& out) {
     out.clear();
@@ -98,22 +105,11 @@ class BoostQueue {
   }
 
  private:
-  boost::lockfree::queue<Token> queue_{kCapacity};
+  Queue queue_{kCapacity};
 };
-
+using BoostQueue = Boost<boost::lockfree::queue<Token>>;
 // One producer: the floor of what a push to another core can cost.
-class BoostSingle {
- public:
-  bool push(Token token) { return queue_.push(token); }
-  bool pop(Token& token) { return queue_.pop(token); }
-  void drain(std::vector<Token>& out) {
-    out.clear();
-    queue_.consume_all([&out](Token token) { out.push_back(token); });
-  }
-
- private:
-  boost::lockfree::spsc_queue<Token> queue_{kCapacity};
-};
+using BoostSingle = Boost<boost::lockfree::spsc_queue<Token>>;
 
 #if FLARE_BENCH_TBB
 class TbbQueue {

@@ -10,9 +10,7 @@ import argparse
 import json
 import pathlib
 import re
-import subprocess
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "harness")]
@@ -35,12 +33,10 @@ PACKAGES = {"TbbQueue": "libtbb-dev", "Moodycamel": "libconcurrentqueue-dev", "C
 
 def one_round(program):
     """{(row, queue): nanoseconds} of one run of all."""
-    done = subprocess.run([program, "--benchmark_format=json", "--benchmark_min_time=0.05",
-                           "--benchmark_enable_random_interleaving=true"], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise table.BenchError(f"{program}: {done.returncode}: {done.stderr.strip()[-400:]}")
+    said = table.run([program, "--benchmark_format=json", "--benchmark_min_time=0.05",
+                      "--benchmark_enable_random_interleaving=true"])
     found = {}
-    for one in json.loads(done.stdout)["benchmarks"]:
+    for one in json.loads(said)["benchmarks"]:
         row, queue = re.fullmatch(r"(\w+)<(\w+)>.*", one["name"]).groups()
         found[row, queue] = one.get("p50_ns", one["cpu_time"])
     return found
@@ -72,9 +68,9 @@ def main():
     rounds, foreign = [], []
     try:
         for _ in range(options.rounds):
-            began, others, before = time.monotonic(), machine.Foreign([]), machine.children_ns()
-            rounds.append(one_round(str(program)))
-            foreign.append(others.share(time.monotonic() - began, machine.children_ns() - before))
+            others = machine.Foreign()
+            rounds.append(one_round(program))
+            foreign.append(others.share())
     except table.BenchError as error:
         print(f"bench micro: {error}")
         return 1
