@@ -44,7 +44,8 @@ fuzz_canary() {
 
 fuzz_all() {
   local seconds=${FLARE_FUZZ_SECONDS:-20} seed=${FLARE_FUZZ_SEED:-$(date +%s)} bad=0 target
-  local all="reactor_dispatch reactor_dispatch_sim http_connection handoff_pool timer_wheel config schedule"
+  local all="reactor_dispatch reactor_dispatch_sim http_connection plain_head handoff_pool timer_wheel"
+  all+=" config schedule"
   # A fiber that is left in the middle keeps the fake stack of that check.
   export ASAN_OPTIONS=detect_stack_use_after_return=0:strict_init_order=1
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1

@@ -205,6 +205,12 @@ int parse_head(std::string_view head, int version_minor, const HttpConfig& confi
   info.version_minor = static_cast<std::uint8_t>(version_minor);
   if (head.starts_with("CONNECT ")) return 501;
   if (const int status = run_llhttp(head, request)) return status;
+  return judge_head(config, request, info);
+}
+
+int judge_head(const HttpConfig& config, HttpRequest& request, HeadInfo& info) {
+  info = {};
+  info.version_minor = static_cast<std::uint8_t>(request.version_minor);
   info.is_head = request.method == "HEAD";
   if (const int status = read_target(request)) return status;
   Seen seen;

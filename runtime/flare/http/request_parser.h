@@ -6,7 +6,8 @@
 // Ordering:   none.
 // Invariants: a head that another server could frame differently is refused: two lengths, a length beside a transfer
 //             coding, a coding that is not exactly "chunked", a second or missing Host.
-// Not here:   line ends and byte classes (head_scanner.h), bodies (request_reader.h).
+// Not here:   line ends and byte classes (head_scanner.h), bodies (request_reader.h), the usual head in one pass
+//             (plain_head.h).
 // Source:     RFC 9110, RFC 9112; llhttp 8.
 #pragma once
 
@@ -33,5 +34,9 @@ struct HeadInfo {
 // version_minor and headers. 0, or the status to refuse with.
 int parse_head(std::string_view head, int version_minor, const HttpConfig& config, HttpRequest& request,
                HeadInfo& info);
+
+// The second half of parse_head: what method, target, version_minor and headers, as they came, mean. It trims values
+// and leaves of an absolute target the path. 0, or the status to refuse with.
+int judge_head(const HttpConfig& config, HttpRequest& request, HeadInfo& info);
 
 }  // namespace flare::inline FLARE_ABI

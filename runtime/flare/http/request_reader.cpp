@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "flare/http/plain_head.h"
+
 namespace flare::inline FLARE_ABI {
 
 namespace {
@@ -13,6 +15,7 @@ std::string_view head_of(const char* data, const HeadScanner& scanner) {
 
 RequestReader::Result RequestReader::read(char* data, std::size_t size, const HttpConfig& config,
                                           HttpRequest& request) {
+  if (kept_ == 0 && read_plain(data, size, config, request)) return Result::kRequest;
   const bool head_was_whole = in_body();
   if (!head_was_whole) {
     if (const Result result = read_head(data, size, config, request); result != Result::kRequest) return result;
@@ -44,6 +47,17 @@ RequestReader::Result RequestReader::read(char* data, std::size_t size, const Ht
   }
   request.body = std::string_view(data + head_end_, body_end - head_end_);
   return Result::kRequest;
+}
+
+// The usual request, which arrives whole: nothing of it must be remembered. Whatever else there is, a refusal too, is
+// read as if nobody had looked.
+bool RequestReader::read_plain(char* data, std::size_t size, const HttpConfig& config, HttpRequest& request) {
+  const std::size_t end = read_plain_head(std::string_view(data, size), config, request);
+  if (end == 0 || judge_head(config, request, info_) != 0) return false;
+  if (info_.chunked || info_.expects_continue || info_.content_length > size - end) return false;
+  kept_ = end + static_cast<std::size_t>(info_.content_length);
+  request.body = std::string_view(data + end, kept_ - end);
+  return true;
 }
 
 // kRequest here: the head is whole and sound.

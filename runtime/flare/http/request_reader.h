@@ -38,6 +38,7 @@ class RequestReader {
   bool take_continue();
 
  private:
+  bool read_plain(char* data, std::size_t size, const HttpConfig& config, HttpRequest& request);
   Result read_head(char* data, std::size_t size, const HttpConfig& config, HttpRequest& request);
   Result refuse(int status);
 
