@@ -82,8 +82,15 @@ void Dispatch::unregister_slot(std::size_t slot, std::size_t from) {
 
 // By the rules: out of every reactor, then closed.
 void Dispatch::leave(const Arguments& at) {
+  const int fd = files_.slot(at.slot).fd;
   for (std::size_t i = 0; i < kReactors; ++i) {
-    if (models_[i].find(files_.slot(at.slot).fd) != nullptr) unregister_slot(at.slot, i);
+    if (models_[i].find(fd) == nullptr) continue;
+    if (at.flag) {
+      require(reactor(i).forget(fd) && !reactor(i).forget(fd), step_, "forget");
+      models_[i].forget(fd);
+    } else {
+      unregister_slot(at.slot, i);
+    }
   }
   close_slot(at.slot);
 }

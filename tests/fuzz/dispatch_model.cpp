@@ -155,6 +155,10 @@ int ReactorModel::unregister(int fd) {
   return 0;
 }
 
+void ReactorModel::forget(int fd) {
+  books_.erase(books_.begin() + (find(fd) - books_.data()));
+}
+
 void ReactorModel::file_gone(int file) {
   std::erase_if(watches_, [file](const Watch& one) { return one.file == file; });
 }

@@ -91,6 +91,8 @@ class ReactorModel {
   // kGone: the number is another's or nobody's, so EBADF, ENOENT or (the poller's own)
   // EINVAL, and the registration is gone.
   int unregister(int fd);
+  // fd is registered. What the system watches is not asked about.
+  void forget(int fd);
   void woken() { wake_ = true; }
   void wake_reported() { wake_ = false; }
   bool wake_pending() const { return wake_; }

@@ -51,7 +51,7 @@ std::vector<std::int64_t> HandoffModel::empty(int id) {
 std::vector<std::int64_t> HandoffModel::drain(int id) {
   if (!is_worker(id)) return {};
   std::vector<std::int64_t> all = empty(id);
-  ++worker(id).drains;
+  if (!all.empty()) ++worker(id).drains;
   if (worker(id).published) worker(id).live += static_cast<std::int64_t>(all.size());
   return all;
 }

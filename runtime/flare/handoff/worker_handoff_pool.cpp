@@ -63,7 +63,9 @@ std::vector<std::int64_t> WorkerHandoffPool::drain_local(int worker) {
 
 void WorkerHandoffPool::drain_local(int worker, std::vector<std::int64_t>& out) {
   out.clear();
-  if (!is_worker(worker)) return;
+  // One load where nothing waits, as in most ticks. What comes behind it finds the worker awake, or is seen by
+  // begin_sleep, under the lock.
+  if (!is_worker(worker) || queue_of(worker).size() == 0) return;
   queue_of(worker).drain_with(out, [this, worker](std::int64_t taken) {
     cell(worker).drains.fetch_add(1, std::memory_order_relaxed);
     add_live(worker, taken);

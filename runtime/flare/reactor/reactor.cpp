@@ -125,6 +125,12 @@ void Reactor::unregister(int fd) {
   }
 }
 
+bool Reactor::forget(int fd) noexcept {
+  if (table_.find(fd) == nullptr) return false;
+  table_.erase(fd);
+  return true;
+}
+
 int Reactor::poll(int timeout_ms, std::vector<Event>& out, int max_events) {
   if (!FLARE_MUTANT(kEventsKept)) out.clear();
   if (max_events < 1) {

@@ -1,6 +1,6 @@
 // reactor.h: readiness events for one thread, on the system's poller.                 Public header.
 // Threads:    wakeup: any thread. Everything else: the one thread that polls.
-// Owns:       the poller; shares its Waker. Not the registered descriptors: unregister, then close.
+// Owns:       the poller; shares its Waker. Not the registered descriptors: unregister or forget, then close.
 // Bounds:     max_events per poll, limits::kMaxPollEvents at most; one table slot for each registered descriptor.
 // Errors:     throws NetworkError as each method says; a call that throws changed nothing, but poll clears its output
 //             and unregister forgets a descriptor that is gone. A moved-from Reactor can only be destroyed or assigned.
@@ -47,6 +47,10 @@ class Reactor {
   // Throws NetworkError: not registered (ENOENT), or fd was closed before it was unregistered (EBADF, ENOENT, EINVAL).
   // In the second case the registration is gone all the same.
   void unregister(int fd);
+  // As unregister, without a system call, for an fd that is closed next, by this thread, before anything else is
+  // registered: its watch goes with it. A duplicate keeps the watch, whose events then are stale. False: fd is not
+  // registered.
+  bool forget(int fd) noexcept;
 
   // Clears out, waits (ms: below 0 for ever, 0 not at all), and fills out with at most max_events events; it may
   // return 0 before the time is over. Interrupted: 0. Throws NetworkError: max_events < 1, or the system's wait failed.

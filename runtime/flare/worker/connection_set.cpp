@@ -193,15 +193,9 @@ void ConnectionSet::finish(ConnectionSlot& slot, CloseReason reason) noexcept {
 }
 
 void ConnectionSet::release(ConnectionSlot& slot) noexcept {
-  // Unregister before close, always: a number that is closed first may be someone else's when it is removed.
-  if (slot.interest != 0) {
-    if (FLARE_MUTANT(kClosedBeforeUnregister)) close_fd(slot.fd.get());
-    try {
-      loop_.reactor.unregister(slot.fd.get());
-    } catch (const std::exception& error) {
-      loop_.context.shared()->report(error.what());
-    }
-  }
+  // The close below takes the watch away: nothing of this thread stands between.
+  if (slot.interest != 0) static_cast<void>(loop_.reactor.forget(slot.fd.get()));
+  if (FLARE_MUTANT(kClosedTwice)) close_fd(slot.fd.get());
   if (slot.timer.value != 0) loop_.wheel.cancel(slot.timer);
   // Its end may take long, and whoever reads the counters meanwhile must not find it in two of them.
   const std::unique_ptr<Connection> ending = std::move(slot.connection);

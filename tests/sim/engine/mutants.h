@@ -39,14 +39,14 @@ enum class Mutant : std::uint8_t {
   kWakeNeverCleared,      // R05: every poll returns at once
   kOrphanNotWoken,        // a crashing worker's token waits in a sleeping peer's queue
   // The reactor.
-  kInterruptedWaitFails,    // R01: EINTR ends a worker
-  kEventsKept,              // R02: events of the poll before come again
-  kWakeupTokenRegistered,   // R04: a user's event looks like a wake
-  kExclusiveDropped,        // R07: all who watch a listener are woken for each client
-  kUnregisterRemembers,     // R09: a descriptor stays registered in the books
-  kClosedBeforeUnregister,  // R10: a number is unregistered that may be another's
-  kGenerationIgnored,       // R11: an event of a registration that ended reaches its successor
-  kEndlessWaitSpins,        // R13: -1 waits not at all
+  kInterruptedWaitFails,   // R01: EINTR ends a worker
+  kEventsKept,             // R02: events of the poll before come again
+  kWakeupTokenRegistered,  // R04: a user's event looks like a wake
+  kExclusiveDropped,       // R07: all who watch a listener are woken for each client
+  kUnregisterRemembers,    // R09: a descriptor stays registered in the books
+  kClosedTwice,            // R10: a number is closed that may be another's
+  kGenerationIgnored,      // R11: an event of a registration that ended reaches its successor
+  kEndlessWaitSpins,       // R13: -1 waits not at all
   // Accepting.
   kEmptyIsFatal,             // F01: who finds the listener empty leaves
   kNoDescriptorSpins,        // F02: at EMFILE the worker tries again at once

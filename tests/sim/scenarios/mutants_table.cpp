@@ -93,7 +93,7 @@ std::vector<MutantCase> waking_cases() {
       FLARE_CASE(kWakeupTokenRegistered, reactor_rules(), preemptions(0), "reactor"),
       FLARE_CASE(kExclusiveDropped, reactor_exclusive(), preemptions(0), "herd"),
       FLARE_CASE(kUnregisterRemembers, reactor_rules(), preemptions(0), "reactor"),
-      FLARE_CASE(kClosedBeforeUnregister, own("drain"), preemptions(0), "ledger"),
+      FLARE_CASE(kClosedTwice, own("drain"), preemptions(0), "ledger"),
       FLARE_CASE(kGenerationIgnored, reactor_reuse_in_batch(), preemptions(0), "reactor"),
       FLARE_CASE(kEndlessWaitSpins, reactor_rules(), preemptions(0), "reactor"),
   };

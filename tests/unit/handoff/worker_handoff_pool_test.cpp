@@ -190,6 +190,10 @@ TEST(WorkerHandoffPool, TheDrainCountTellsADonorThatTheOwnerIsStuck) {
   Tokens buffer{9};
   pool.drain_local(1, buffer);
   EXPECT_EQ(Tokens{}, buffer);
+  EXPECT_EQ(before, pool.drain_count(1)) << "there was nothing to take";
+  pool.try_handoff(1, 2);
+  pool.drain_local(1, buffer);
+  EXPECT_EQ(Tokens{2}, buffer);
   EXPECT_NE(before, pool.drain_count(1));
 }
 
