@@ -32,13 +32,15 @@ if(FLARE_COVERAGE)
 endif()
 
 # flare_test(NAME name LABEL label SOURCES files... [LIBS libs...] [TIMEOUT seconds] [WRAP symbols...]
-#            [PROPERTIES filter] [ONE_CPU] [SERIAL])
+#            [PROPERTIES filter] [DEFERRED filter] [ONE_CPU] [SERIAL])
 # One GoogleTest program; its cases become CTest tests with one label.
 # WRAP: system calls that the program replaces at link time (--wrap), for fault injection.
 # PROPERTIES: a GoogleTest filter; these cases are labelled property instead. A test has one label: gtest_discover_tests
-# keeps the first of several. ONE_CPU: each case once more, as one-cpu/CASE, with FLARE_STRESS_CPUS=1.
+# keeps the first of several. ONE_CPU: each case once more, as one-cpu/CASE, with FLARE_STRESS_CPUS=1. DEFERRED: a
+# GoogleTest filter; these cases once more, as deferred/CASE, with servers that defer accept (FLARE_TEST_DEFER). Their
+# label is unit: such a drain takes 1.2 s, and shutdown promises short ones.
 function(flare_test)
-  cmake_parse_arguments(T "SERIAL;ONE_CPU" "NAME;LABEL;TIMEOUT;PROPERTIES" "SOURCES;LIBS;WRAP" ${ARGN})
+  cmake_parse_arguments(T "SERIAL;ONE_CPU" "NAME;LABEL;TIMEOUT;PROPERTIES;DEFERRED" "SOURCES;LIBS;WRAP" ${ARGN})
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 60)
   endif()
@@ -72,6 +74,11 @@ function(flare_test)
     set(filter TEST_FILTER "-${T_PROPERTIES}")
   endif()
   gtest_discover_tests(${T_NAME} ${discover} ${filter} PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT} ${extra})
+  if(T_DEFERRED)
+    gtest_discover_tests(${T_NAME} ${discover} TEST_FILTER ${T_DEFERRED} TEST_PREFIX deferred/
+      TEST_LIST ${T_NAME}_DEFERRED PROPERTIES LABELS unit TIMEOUT ${T_TIMEOUT} ${extra}
+      ENVIRONMENT FLARE_TEST_DEFER=1)
+  endif()
   if(T_ONE_CPU)
     gtest_discover_tests(${T_NAME} ${discover} TEST_PREFIX one-cpu/ TEST_LIST ${T_NAME}_ONE_CPU
       PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT} ${extra} ENVIRONMENT FLARE_STRESS_CPUS=1)

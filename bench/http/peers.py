@@ -77,11 +77,13 @@ class Peer:
                 self.process.wait()
 
 
-def start_flare(binaries, handler, workers=1):
+def start_flare(binaries, handler, workers=1, deferred=False):
     port = free_port()
-    return Peer(f"flare-{handler}", [str(binaries / "flare-serve"), "--address", f"127.0.0.1:{port}", "--workers",
-                                     str(workers), "--no-pin", "--handoff", "off", "--drain-timeout-ms", "100", "--handler",
-                                     handler], port, SERVER_CPU if workers == 1 else BOTH)
+    command = [str(binaries / "flare-serve"), "--address", f"127.0.0.1:{port}", "--workers", str(workers), "--no-pin", "--handoff",
+               "off", "--drain-timeout-ms", "100", "--backlog", "4096", "--handler", handler]
+    if deferred:
+        command += ["--defer-accept", "1"]
+    return Peer(f"flare-{handler}", command, port, SERVER_CPU if workers == 1 else BOTH)
 
 
 def start_bare(binaries, work, answer, deferred=False):

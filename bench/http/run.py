@@ -41,6 +41,7 @@ ROWS = [
     Row("static, pipelined by 16, 64", "flare-static", "pipelined", 64, {"bare": 1.20, "nginx": 0.10}),
     Row("dynamic, pipelined by 16, 64", "flare-path", "pipelined", 64, {"bare": 1.50}),
     Row("static, a connection per request, 64", "flare-static", "close", 64, {"nginx": 0.98, "haproxy": 0.78}),
+    Row("static, deferred, a connection per request, 64", "flare-deferred", "close", 64, {"nginx": 0.70, "nginx-deferred": 0.90}),
 ]
 
 
@@ -56,6 +57,8 @@ def starters(binaries, work):
 
     return {"flare-static": lambda: peers.start_flare(binaries, "static"),
             "flare-path": lambda: peers.start_flare(binaries, "path"), "bare": bare,
+            "flare-deferred": lambda: peers.start_flare(binaries, "static", deferred=True),
+            "nginx-deferred": lambda: peers.start_nginx(work, deferred=True, name="nginx-deferred"),
             "nginx": lambda: peers.start_nginx(work), "haproxy": lambda: peers.start_haproxy(work),
             "h2o": lambda: peers.start_h2o(work), "lighttpd": lambda: peers.start_lighttpd(work),
             "beast": lambda: peers.start_beast(binaries), "go": lambda: peers.start_go(binaries)}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The handoff queue beside a plain ring under a mutex and the field's queues. See docs/performance.md.
+"""The handoff queue beside a plain ring under a mutex and the field's queues, and the parts of a request. See docs/performance.md.
 
   scripts/bench micro [--rounds N] [--out DIR]
 
@@ -20,7 +20,8 @@ import rounds as turns
 import table
 
 OURS = "Handoff"
-WARM_NS = 50
+WARM_NS, PARSE_RENDER_NS = 50, 300
+PARTS = ("parse_render", "parse_browser", "registration", "rearm")
 # (row, figure, [(peers of which the best counts, bar)])
 ROWS = [
     ("push_pop", "one push and one pop", [(["MutexRing"], 1.05), (["TbbQueue"], 0.80), (["BoostQueue"], 0.90)]),
@@ -31,14 +32,15 @@ PACKAGES = {"TbbQueue": "libtbb-dev", "Moodycamel": "libconcurrentqueue-dev", "C
             "BoostQueue": "libboost-dev", "BoostSingle": "libboost-dev"}
 
 
-def one_round(program):
-    """{(row, queue): nanoseconds} of one run of all."""
-    said = table.run([program, "--benchmark_format=json", "--benchmark_min_time=0.05",
-                      "--benchmark_enable_random_interleaving=true"])
+def one_round(programs):
+    """{(row, queue): nanoseconds} of one run of all; of a part the queue is ours."""
     found = {}
-    for one in json.loads(said)["benchmarks"]:
-        row, queue = re.fullmatch(r"(\w+)<(\w+)>.*", one["name"]).groups()
-        found[row, queue] = one.get("p50_ns", one["cpu_time"])
+    for program in programs:
+        said = table.run([program, "--benchmark_format=json", "--benchmark_min_time=0.05",
+                          "--benchmark_enable_random_interleaving=true"])
+        for one in json.loads(said)["benchmarks"]:
+            row, queue = re.fullmatch(r"(\w+?)(?:<(\w+)>.*)?", one["name"]).groups()
+            found[row, queue or OURS] = one.get("p50_ns", one["cpu_time"])
     return found
 
 
@@ -55,27 +57,29 @@ def judged(rounds):
             rows.append(turns.judge(f"{text} / {' or '.join(peers)}", ratios, bar))
     warm = [one["warm_push", OURS] for one in rounds]
     rows.append(turns.judge("a warm push, nanoseconds", warm, WARM_NS))
+    rows.append(turns.judge("a small request read and answered, nanoseconds", [one["parse_render", OURS] for one in rounds],
+                            PARSE_RENDER_NS))
     return rows
 
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/bench micro", description=__doc__.split("\n\n", maxsplit=1)[0])
     options = table.arguments(parser, sys.argv[1:])
-    program = options.bin / "bench_queue"
-    if not program.exists():
+    programs = [options.bin / "bench_queue", options.bin / "bench_parts"]
+    if not all(program.exists() for program in programs):
         print("bench micro: Google Benchmark or Boost is missing: apt-get install libbenchmark-dev libboost-dev")
         return 1
     rounds, foreign = [], []
     try:
         for _ in range(options.rounds):
             others = machine.Foreign()
-            rounds.append(one_round(program))
+            rounds.append(one_round(programs))
             foreign.append(others.share())
     except table.BenchError as error:
         print(f"bench micro: {error}")
         return 1
     figures = {row: {queue: round(turns.quantile([one[row, queue] for one in rounds], 0.5), 2)
-                     for at, queue in rounds[0] if at == row} for row in ("push_pop", "drain_64", "warm_push", "cold_push")}
+                     for at, queue in rounds[0] if at == row} for row in ("push_pop", "drain_64", "warm_push", "cold_push", *PARTS)}
     for row, values in figures.items():
         print(f"{row}, ns: " + ", ".join(f"{queue} {value:g}" for queue, value in values.items()))
     return table.conclude("micro", options.out, judged(rounds), foreign, figures=figures)

@@ -88,7 +88,8 @@ void add_limit_flags(FlagSet& flags, Raw& raw, const HttpConfig& http) {
   flags.whole("--backlog", raw.backlog, 1, 65'535, "Clients that wait for accept, per listener");
   flags.on_off("--dual-stack", raw.dual_stack, "An IPv6 listener serves IPv4, too");
   flags.on_off("--share-port", raw.share_port, "Another process of this user may serve the same port");
-  flags.whole("--defer-accept", raw.defer_accept, 0, 3'600, "TCP_DEFER_ACCEPT in seconds; 0: off");
+  flags.whole("--defer-accept", raw.defer_accept, 0, 3'600,
+              "TCP_DEFER_ACCEPT in seconds: clients that are silent are not accepted; 0: off");
 }
 
 // A flag wins over FLARE_SOAK_WORKERS.

@@ -36,6 +36,7 @@ inline constexpr milliseconds kStuckAfter{100};      // heartbeat age at which a
 inline constexpr milliseconds kTakeBackAfter{1000};  // a token that waited this long goes back to its donor
 inline constexpr milliseconds kTargetPoll{10};       // how often a donor that would leave looks at its targets' queues
 inline constexpr milliseconds kMaxGrace{50};         // of draining: min(this, timeout / 4)
+inline constexpr milliseconds kDeferredGrace{1200};  // of draining, for a silent client of a listener that defers
 inline constexpr milliseconds kJoinGrace{100};       // from cut to "stuck"
 inline constexpr milliseconds kAcceptRetryMin{10};   // pause at EMFILE and its kin, doubling
 inline constexpr milliseconds kAcceptRetryMax{100};

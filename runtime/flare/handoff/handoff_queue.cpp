@@ -45,7 +45,6 @@ void HandoffQueue::steal_from(HandoffQueue& other) noexcept {
   head_ = stolen.head;
   tail_ = stolen.tail;
   pushes_ = stolen.pushes;
-  pops_ = stolen.pops;
   refused_ = stolen.refused;
   count_.store(stolen.count, std::memory_order_release);
   closed_.store(stolen.closed, std::memory_order_release);
@@ -59,23 +58,12 @@ HandoffQueue::Ring HandoffQueue::give_up() noexcept {
   ring.head = std::exchange(head_, 0);
   ring.tail = std::exchange(tail_, 0);
   ring.pushes = std::exchange(pushes_, 0);
-  ring.pops = std::exchange(pops_, 0);
   ring.refused = std::exchange(refused_, 0);
   ring.count = count_now();
   ring.closed = closed_.load(std::memory_order_relaxed);
   count_.store(0, std::memory_order_release);
   closed_.store(true, std::memory_order_release);
   return ring;
-}
-
-bool HandoffQueue::push(std::int64_t token) {
-  return push_if(token, [](std::uint32_t) { return true; });
-}
-
-std::optional<std::int64_t> HandoffQueue::pop() {
-  const MutexLock lock(mutex_);
-  if (count_now() == 0) return std::nullopt;
-  return take();
 }
 
 std::vector<std::int64_t> HandoffQueue::drain() {
@@ -111,7 +99,7 @@ std::uint64_t HandoffQueue::pushes() const {
 
 std::uint64_t HandoffQueue::pops() const {
   const MutexLock lock(mutex_);
-  return pops_;
+  return pushes_ - count_now();
 }
 
 std::uint64_t HandoffQueue::refused() const {
@@ -124,21 +112,6 @@ bool HandoffQueue::refuse() {
   return false;
 }
 
-void HandoffQueue::put(std::int64_t token) {
-  slots_[tail_] = FLARE_MUTANT(kTokenNarrowed) ? static_cast<std::int32_t>(token) : token;
-  if (++tail_ == capacity_) tail_ = 0;
-  ++pushes_;
-  count_.store(count_now() + 1, std::memory_order_release);
-}
-
-std::int64_t HandoffQueue::take() {
-  const std::int64_t token = slots_[head_];
-  if (++head_ == capacity_ && !FLARE_MUTANT(kQueueNeverWraps)) head_ = 0;
-  ++pops_;
-  count_.store(count_now() - 1, std::memory_order_release);
-  return token;
-}
-
 void HandoffQueue::take_all(std::vector<std::int64_t>& out) {
   out.clear();
   for (std::uint32_t left = count_now(); left > 0; --left) {
@@ -147,7 +120,6 @@ void HandoffQueue::take_all(std::vector<std::int64_t>& out) {
   }
   if (FLARE_MUTANT(kDrainResetsHead)) head_ = 0;
   if (FLARE_MUTANT(kDrainNewestFirst)) std::reverse(out.begin(), out.end());
-  pops_ += out.size();
   count_.store(0, std::memory_order_release);
 }
 

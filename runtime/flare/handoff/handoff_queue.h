@@ -34,9 +34,15 @@ class alignas(64) HandoffQueue {
   HandoffQueue& operator=(HandoffQueue&& other) noexcept;
 
   // Any thread. False: full or closed; the caller keeps the token. Never waits for room.
-  bool push(std::int64_t token);
+  bool push(std::int64_t token) {
+    return push_if(token, [](std::uint32_t) { return true; });
+  }
   // The owner; once the queue is closed, any thread. The oldest token; nothing when empty.
-  std::optional<std::int64_t> pop();
+  std::optional<std::int64_t> pop() {
+    const MutexLock lock(mutex_);
+    if (count_now() == 0) return std::nullopt;
+    return take();
+  }
   // The owner. All tokens, oldest first. The second form clears out and reuses its memory.
   std::vector<std::int64_t> drain();
   void drain(std::vector<std::int64_t>& out);
@@ -106,7 +112,6 @@ class alignas(64) HandoffQueue {
     std::uint32_t count = 0;
     bool closed = true;
     std::uint64_t pushes = 0;
-    std::uint64_t pops = 0;
     std::uint64_t refused = 0;
   };
 
@@ -121,8 +126,18 @@ class alignas(64) HandoffQueue {
   // Relaxed: the lock's holder is the only writer.
   std::uint32_t count_now() const FLARE_REQUIRES(mutex_) { return count_.load(std::memory_order_relaxed); }
   bool refuse() FLARE_REQUIRES(mutex_);
-  void put(std::int64_t token) FLARE_REQUIRES(mutex_);
-  std::int64_t take() FLARE_REQUIRES(mutex_);
+  void put(std::int64_t token) FLARE_REQUIRES(mutex_) {
+    slots_[tail_] = FLARE_MUTANT(kTokenNarrowed) ? static_cast<std::int32_t>(token) : token;
+    if (++tail_ == capacity_) tail_ = 0;
+    ++pushes_;
+    count_.store(count_now() + 1, std::memory_order_release);
+  }
+  std::int64_t take() FLARE_REQUIRES(mutex_) {
+    const std::int64_t token = slots_[head_];
+    if (++head_ == capacity_ && !FLARE_MUTANT(kQueueNeverWraps)) head_ = 0;
+    count_.store(count_now() - 1, std::memory_order_release);
+    return token;
+  }
   void take_all(std::vector<std::int64_t>& out) FLARE_REQUIRES(mutex_);
   void steal_from(HandoffQueue& other) noexcept;
   Ring give_up() noexcept;
@@ -139,8 +154,7 @@ class alignas(64) HandoffQueue {
   Atomic<bool> closed_{false};
 
   alignas(64) std::unique_ptr<std::int64_t[]> slots_ FLARE_GUARDED_BY(mutex_);
-  std::uint64_t pushes_ FLARE_GUARDED_BY(mutex_) = 0;
-  std::uint64_t pops_ FLARE_GUARDED_BY(mutex_) = 0;
+  std::uint64_t pushes_ FLARE_GUARDED_BY(mutex_) = 0;  // what was pushed and does not stand there was popped
   std::uint64_t refused_ FLARE_GUARDED_BY(mutex_) = 0;
 };
 

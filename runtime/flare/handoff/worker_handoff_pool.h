@@ -71,8 +71,8 @@ class WorkerHandoffPool {
   // Taker. Takes all of from's queue and adds the count to taker's published load, like drain_local. from == taker is
   // refused.
   std::vector<std::int64_t> take_back(int from, int taker);
-  // Any worker. How often worker's queue was emptied by its owner. Read it after a push: unchanged and the queue not
-  // empty limits::kTakeBackAfter later means that the owner is stuck; a change means that the owner has the token.
+  // Any worker. How often worker's owner took what stood in its queue. Read it before a push: unchanged
+  // limits::kTakeBackAfter later it means that the owner has not taken the token, and is stuck.
   std::uint64_t drain_count(int worker) const;
 
   // --- Load, published by its worker, read by all.

@@ -60,8 +60,8 @@ void check(const ListenerOptions& options, const char* operation) {
 
 ListenerOptions::ListenerOptions() : backlog(limits::kDefaultBacklog) {}
 
-Listener::Listener(UniqueFd fd, SocketAddress address, bool shared)
-    : fd_(std::move(fd)), address_(address), shared_(shared) {}
+Listener::Listener(UniqueFd fd, SocketAddress address, bool shared, bool defers)
+    : fd_(std::move(fd)), address_(address), shared_(shared), defers_(defers) {}
 
 Listener::~Listener() {
   if (FLARE_MUTANT(kListenerClosedBeforeJoin) && is_disabled()) static_cast<void>(fd_.release());
@@ -74,6 +74,10 @@ Result<int> Listener::accept() const {
 int Listener::waiting_clients() const {
   const Result<int> backlog = SystemKernel::accept_backlog(fd_.get());
   return backlog.ok() ? backlog.value() : 0;
+}
+
+void Listener::stop_deferring() const noexcept {
+  if (defers_) static_cast<void>(SystemKernel::set_defer_accept(fd_.get(), 0).ok());
 }
 
 bool Listener::disable() {
@@ -96,7 +100,7 @@ Shared<Listener> bind_shared(const SocketAddress& address, const ListenerOptions
   UniqueFd fd = bind_socket(address, options, options.share_port);
   start_listening(fd, address, options);
   const SocketAddress bound = bound_address(fd, address);
-  return share<Listener>(std::move(fd), bound, true);
+  return share<Listener>(std::move(fd), bound, true, options.defer_accept_s > 0);
 }
 
 std::vector<Shared<Listener>> bind_reuseport(const SocketAddress& address, int count, const ListenerOptions& options) {
@@ -118,7 +122,8 @@ std::vector<Shared<Listener>> bind_reuseport(const SocketAddress& address, int c
   for (const UniqueFd& fd : group) start_listening(fd, bound, options);
   std::vector<Shared<Listener>> listeners;
   listeners.reserve(group.size());
-  for (UniqueFd& fd : group) listeners.push_back(share<Listener>(std::move(fd), bound, false));
+  const bool defers = options.defer_accept_s > 0;
+  for (UniqueFd& fd : group) listeners.push_back(share<Listener>(std::move(fd), bound, false, defers));
   return listeners;
 }
 

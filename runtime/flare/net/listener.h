@@ -24,13 +24,15 @@ struct ListenerOptions {
   bool nodelay = true;      // TCP_NODELAY, inherited by accepted sockets
   bool dual_stack = false;  // an IPv6 listener serves IPv4 too
   bool share_port = false;  // let another process of this user bind the same port (SO_REUSEPORT)
-  int defer_accept_s = 0;   // TCP_DEFER_ACCEPT in seconds; 0: off
+  // TCP_DEFER_ACCEPT: a client is not seen until it speaks, or for about so long; 0: off. A drain gives silent ones
+  // limits::kDeferredGrace to come up, and resets the rest.
+  int defer_accept_s = 0;
   ListenerOptions();
 };
 
 class Listener {
  public:
-  Listener(UniqueFd fd, SocketAddress address, bool shared);
+  Listener(UniqueFd fd, SocketAddress address, bool shared, bool defers = false);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -40,6 +42,11 @@ class Listener {
   const SocketAddress& address() const { return address_; }
   // One queue for all workers (EPOLLEXCLUSIVE), or this worker's own (SO_REUSEPORT).
   bool shared() const { return shared_; }
+  // As a rule a client that is accepted has spoken already (ListenerOptions::defer_accept_s).
+  bool defers() const { return defers_; }
+  // Any thread, any number of times: clients are seen as they come, and those who are silent when the system next asks
+  // for them, at most about a second later where defer_accept_s is 1.
+  void stop_deferring() const noexcept;
   // An accepted descriptor: non-blocking, close-on-exec. Would-block is EAGAIN.
   Result<int> accept() const;
   // Clients that the kernel has connected and nobody accepted yet; 0 when it can't be told.
@@ -52,6 +59,7 @@ class Listener {
   UniqueFd fd_;  // the same until the end
   const SocketAddress address_;
   const bool shared_;
+  const bool defers_;
   Atomic<bool> disabled_{false};  // acq_rel: whoever reads true sees a listener that refuses
 };
 

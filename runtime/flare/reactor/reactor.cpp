@@ -29,12 +29,16 @@ void check_interest(int fd, int interest, const char* operation) {
       named(fd) + ": interest " + std::to_string(interest) + ", expected INTEREST_READ, INTEREST_WRITE or both");
 }
 
-UniqueFd open_poller(const Shared<Waker>& shared) {
+// spare: is taken where there is one.
+UniqueFd open_poller(const Shared<Waker>& shared, UniqueFd spare = {}) {
   FLARE_ASSERT(shared != nullptr, "a Reactor needs a Waker");
   const Waker& waker = *shared;
-  const Result<int> opened = SystemKernel::poller_open();
-  if (!opened.ok()) throw NetworkError(opened.error(), "Reactor", "opening a poller");
-  UniqueFd poller(opened.value());
+  UniqueFd poller = std::move(spare);
+  if (poller.get() < 0) {
+    const Result<int> opened = SystemKernel::poller_open();
+    if (!opened.ok()) throw NetworkError(opened.error(), "Reactor", "opening a poller");
+    poller.reset(opened.value());
+  }
   const Status added = SystemKernel::poller_add(poller.get(), waker.fd(), kWakeKey, kReadable, AddMode::kShared);
   if (!added.ok()) throw NetworkError(added.error, "Reactor", "watching the wake descriptor");
   return poller;
@@ -66,6 +70,8 @@ Reactor& Reactor::operator=(Reactor&& other) noexcept {
   waker_ = std::move(other.waker_);
   table_ = std::move(other.table_);
   stale_keys_ = std::move(other.stale_keys_);
+  spare_ = std::move(other.spare_);
+  careful_ = other.careful_;
   return *this;  // ready_ is room for the next poll, and either's is as good
 }
 
@@ -127,8 +133,21 @@ void Reactor::unregister(int fd) {
 
 bool Reactor::forget(int fd) noexcept {
   if (table_.find(fd) == nullptr) return false;
+  if (!may_leave_watches()) static_cast<void>(SystemKernel::poller_remove(poller_.get(), fd).ok());
   table_.erase(fd);
   return true;
+}
+
+// A watch that a duplicate keeps alive has the set built anew. So a poller for that is there before the first watch
+// is left: without a descriptor it would end every poll at once. And it costs a call for each registration, so whoever
+// has met one such watch leaves no more of them.
+bool Reactor::may_leave_watches() noexcept {
+  if (careful_) return false;
+  if (spare_.get() < 0) {
+    const Result<int> opened = SystemKernel::poller_open();
+    if (opened.ok()) spare_.reset(opened.value());
+  }
+  return spare_.get() >= 0;
 }
 
 int Reactor::poll(int timeout_ms, std::vector<Event>& out, int max_events) {
@@ -184,9 +203,10 @@ int Reactor::watched(const Registration& entry, std::uint64_t key) const {
 }
 
 void Reactor::rebuild() {
+  careful_ = true;
   UniqueFd fresh;
   try {
-    fresh = open_poller(waker_);
+    fresh = open_poller(waker_, std::move(spare_));
   } catch (const NetworkError&) {
     return;  // no descriptor or memory for it now: the stale key fires again, and this is tried again
   }

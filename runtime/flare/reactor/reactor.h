@@ -47,10 +47,12 @@ class Reactor {
   // Throws NetworkError: not registered (ENOENT), or fd was closed before it was unregistered (EBADF, ENOENT, EINVAL).
   // In the second case the registration is gone all the same.
   void unregister(int fd);
-  // As unregister, without a system call, for an fd that is closed next, by this thread, before anything else is
-  // registered: its watch goes with it. A duplicate keeps the watch, whose events then are stale. False: fd is not
-  // registered.
+  // As unregister, for an fd that this thread closes next: without a system call, as a rule, since the close takes the
+  // watch away. A duplicate keeps it: its events are stale, and until the set was made anew the same file under the
+  // same number can't be registered (EEXIST). False: fd is not registered.
   bool forget(int fd) noexcept;
+  // Opens the descriptor that forget wants to have for that case, which else the first one does; it may fail.
+  void prepare_to_forget() noexcept { static_cast<void>(may_leave_watches()); }
 
   // Clears out, waits (ms: below 0 for ever, 0 not at all), and fills out with at most max_events events; it may
   // return 0 before the time is over. Interrupted: 0. Throws NetworkError: max_events < 1, or the system's wait failed.
@@ -75,6 +77,7 @@ class Reactor {
   const Registration* current(const RegistrationId& id) const noexcept {
     return table_.current(RegistrationTable::make_key(static_cast<std::uint32_t>(id.generation), id.slot));
   }
+  bool may_leave_watches() noexcept;
   bool fired_before(std::uint64_t stale_key);
   int watched(const Registration& entry, std::uint64_t key) const;
   void rebuild();
@@ -87,6 +90,8 @@ class Reactor {
   RegistrationTable table_;
   std::vector<ReadyEvent> ready_;          // what the system said; kept, so that a poll does not allocate
   std::vector<std::uint64_t> stale_keys_;  // fired once without a registration, see poll
+  UniqueFd spare_;                         // a poller for the rebuild that a forgotten watch may call for
+  bool careful_ = false;                   // there was one: forgotten watches are taken out by a call from then on
 };
 
 }  // namespace flare::inline FLARE_ABI

@@ -101,6 +101,7 @@ bool SchedulerCore::lead_or_wait(MonoTime deadline) {
     throw NetworkError(EDEADLK, "Scheduler::drain or shutdown", "called from a worker's own thread");
   }
   if (FLARE_MUTANT(kWokenBeforeStop)) group_->shared->wake_all();
+  group_->stop_deferring();
   StopCell& cell = group_->shared->stop;
   static_cast<void>(deadline <= SystemKernel::now() ? cell.cut() : cell.drain_until(deadline));
   if (!FLARE_MUTANT(kWokenBeforeStop)) group_->shared->wake_all();

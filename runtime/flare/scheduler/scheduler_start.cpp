@@ -58,6 +58,7 @@ HandoffPolicy policy_of(const StartRequest& request, std::string& report) {
 std::vector<SocketAddress> bind_all(const StartRequest& request, WorkerShared& shared, bool one_for_all) {
   std::vector<SocketAddress> addresses;
   shared.listeners.resize(static_cast<std::size_t>(request.num_workers));
+  shared.defers = request.options.listener.defer_accept_s > 0;
   const auto add_own = [&](const SocketAddress& address) {
     const auto group = bind_reuseport(address, request.num_workers, request.options.listener);
     for (std::size_t id = 0; id < group.size(); ++id) shared.listeners[id].push_back(group[id]);

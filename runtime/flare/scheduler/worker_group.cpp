@@ -31,6 +31,14 @@ void WorkerGroup::disable_listeners(int worker) {
   }
 }
 
+void WorkerGroup::stop_deferring() {
+  if (!shared->defers) return;
+  const MutexLock lock(shared->rows_mutex);
+  for (const auto& row : shared->listeners) {
+    for (const Shared<Listener>& listener : row) listener->stop_deferring();
+  }
+}
+
 void WorkerGroup::release_listeners(int worker) {
   const MutexLock lock(shared->rows_mutex);
   shared->listeners[static_cast<std::size_t>(worker)].clear();

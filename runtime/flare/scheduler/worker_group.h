@@ -43,6 +43,8 @@ struct WorkerGroup {
   bool is_worker_thread() const;
   // Any thread: clients are refused from now on, on every listener of the given worker.
   void disable_listeners(int worker) FLARE_EXCLUDES(shared->rows_mutex);
+  // Control thread, when a drain begins: a worker that is busy now would do it too late for those who wait longest.
+  void stop_deferring() FLARE_EXCLUDES(shared->rows_mutex);
   // Control thread, after that worker was joined: closes its listeners.
   void release_listeners(int worker) FLARE_EXCLUDES(shared->rows_mutex);
 };

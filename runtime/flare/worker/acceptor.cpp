@@ -160,19 +160,20 @@ void Acceptor::place(UniqueFd fd, std::size_t index) {
       flush_wakes();
     }
     const HandoffToken token{fd.get(), id_, static_cast<int>(index)};
+    const std::uint64_t drains_before = pool_.drain_count(target);
     if (pool_.try_handoff(target, token.pack())) {
-      if (FLARE_MUTANT(kPushedAndKept)) kept_.push_back({UniqueFd(fd.get()), id_});
+      if (FLARE_MUTANT(kPushedAndKept)) kept_.push_back({UniqueFd(fd.get()), id_, false});
       static_cast<void>(fd.release());
       stats_.handed_out.add();
       if (!FLARE_MUTANT(kWokenBeforePush)) remember_wake(target);
-      arm_take_back(target);
+      arm_take_back(target, drains_before);
       return;
     }
     stats_.refused.add();
     if (FLARE_MUTANT(kRefusalCloses)) return;
     if (FLARE_MUTANT(kRefusalClosesAndKeeps)) close_fd(fd.get());
   }
-  kept_.push_back({std::move(fd), id_});
+  kept_.push_back({std::move(fd), id_, has_spoken(index)});
   connections_.set_in_hand(kept_.size());
   pool_.publish_load(id_, static_cast<std::int64_t>(connections_.live() + kept_.size()));
 }
@@ -271,7 +272,7 @@ void Acceptor::flush_wakes() noexcept {
 void Acceptor::adopt_kept() {
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     connections_.set_in_hand(kept_.size() - i - 1);
-    connections_.adopt(std::move(kept_[i].fd), kept_[i].accepted_by);
+    connections_.adopt(std::move(kept_[i].fd), kept_[i].accepted_by, kept_[i].has_spoken);
   }
   kept_.clear();
 }

@@ -37,6 +37,8 @@ class Acceptor {
   // Adopts what stands in this worker's queue.
   void adopt_queue();
 
+  // Draining begins: clients that a listener kept back come up. True: there may be some.
+  bool stop_deferring() noexcept;
   // Draining, at the end of the accept phase: accepts dry, unregisters, disables; then closes and adopts the queue.
   void close_phase();
   // Cut: unregisters and disables; what stands in the queue is counted and closed.
@@ -53,6 +55,7 @@ class Acceptor {
   struct Kept {
     UniqueFd fd;
     int accepted_by;
+    bool has_spoken;
   };
 
   Sweep sweep();
@@ -63,6 +66,8 @@ class Acceptor {
   void place(UniqueFd fd, std::size_t index);
   int choose_target() const;
   bool can_place() const;
+  // What a listener that defers gave; once draining has begun it gives silent clients too.
+  bool has_spoken(std::size_t index) const { return listeners_[index]->defers() && !loop_.draining; }
   std::int64_t own_load() const;
   void settle(Sweep result);
   bool resume();
@@ -79,7 +84,7 @@ class Acceptor {
   bool try_register_listeners();
   void unregister_listener(std::size_t index) noexcept;
   void unregister_listeners() noexcept;
-  void arm_take_back(int target);
+  void arm_take_back(int target, std::uint64_t drains_before);
 
   LoopState& loop_;
   ConnectionSet& connections_;

@@ -41,7 +41,8 @@ void Acceptor::adopt_tokens(const std::vector<std::int64_t>& tokens) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const HandoffToken token = HandoffToken::unpack(tokens[i]);
     connections_.set_in_hand(tokens.size() - i - 1);
-    connections_.adopt(UniqueFd(token.fd), token.accepted_by);
+    // Never read at once: this comes before the tick's accepts, and handlers come behind them.
+    connections_.adopt(UniqueFd(token.fd), token.accepted_by, false);
   }
 }
 
@@ -49,6 +50,7 @@ void Acceptor::adopt_tokens(const std::vector<std::int64_t>& tokens) {
 // it was, and one that is over it (an orphan came, or a push met its own accept) leaves no client waiting for a peer.
 Acceptor::Outcome Acceptor::accept_for_peer(std::size_t index) {
   const int target = pool_.peek_idle_worker(id_);
+  const std::uint64_t drains_before = pool_.drain_count(target);
   std::optional<Result<int>> accepted;
   const bool pushed = pool_.handoff_made(target, [&]() -> std::optional<std::int64_t> {
     accepted = listeners_[index]->accept();
@@ -59,14 +61,16 @@ Acceptor::Outcome Acceptor::accept_for_peer(std::size_t index) {
   stats_.accepted.add();
   stats_.handed_out.add();
   remember_wake(target);
-  arm_take_back(target);
+  arm_take_back(target, drains_before);
   return Outcome::kPlaced;
 }
 
-void Acceptor::arm_take_back(int target) {
+// drains_before: the target's count, read while a token stood in its queue or before it was put there. Whoever takes
+// that token moves the count on.
+void Acceptor::arm_take_back(int target, std::uint64_t drains_before) {
   const auto index = static_cast<std::size_t>(target);
   if (take_back_armed_[index] || FLARE_MUTANT(kNeverTakesBack)) return;
-  take_back_seen_[index] = pool_.drain_count(target);
+  take_back_seen_[index] = drains_before;
   loop_.now = SystemKernel::now();  // a handler before may have taken long, and the target is given its time from now
   loop_.wheel.schedule_at(ceil_ms(loop_.now + limits::kTakeBackAfter),
                           loop_token(LoopTokenKind::kTakeBack, static_cast<std::uint32_t>(target)));
@@ -75,9 +79,10 @@ void Acceptor::arm_take_back(int target) {
 
 void Acceptor::on_take_back_timer(int target) {
   take_back_armed_[static_cast<std::size_t>(target)] = false;
+  const std::uint64_t drains = pool_.drain_count(target);
   if (pool_.queue(target).size() == 0) return;
-  if (pool_.drain_count(target) != take_back_seen_[static_cast<std::size_t>(target)]) {
-    arm_take_back(target);  // it moves; what waits there now is younger
+  if (drains != take_back_seen_[static_cast<std::size_t>(target)]) {
+    arm_take_back(target, drains);  // it moves; what waits there now is younger
     return;
   }
   const std::vector<std::int64_t> tokens = pool_.take_back(target, id_);
@@ -90,6 +95,16 @@ bool Acceptor::awaits_targets() const {
     if (take_back_armed_[static_cast<std::size_t>(target)] && pool_.queue(target).size() > 0) return true;
   }
   return false;
+}
+
+bool Acceptor::stop_deferring() noexcept {
+  bool deferred = false;
+  for (const Shared<Listener>& listener : listeners_) {
+    if (!listener->defers() || listener->is_disabled()) continue;
+    listener->stop_deferring();
+    deferred = true;
+  }
+  return deferred;
 }
 
 void Acceptor::close_phase() {
@@ -117,7 +132,7 @@ void Acceptor::accept_dry(std::size_t index) {
       return;
     }
     stats_.accepted.add();
-    connections_.adopt(UniqueFd(accepted.value()), id_);
+    connections_.adopt(UniqueFd(accepted.value()), id_, false);
   }
 }
 

@@ -29,7 +29,7 @@ void ConnectionSet::step(ConnectionSlot& slot, Call call) {
   }
 }
 
-void ConnectionSet::adopt(UniqueFd fd, int accepted_by) noexcept {
+void ConnectionSet::adopt(UniqueFd fd, int accepted_by, bool has_spoken) noexcept {
   ConnectionSlot* slot = nullptr;
   try {
     slot = &table_.add(std::move(fd));
@@ -47,7 +47,11 @@ void ConnectionSet::adopt(UniqueFd fd, int accepted_by) noexcept {
   slot->accepted_by = accepted_by;
   slot->adopted_at = loop_.now;
   const std::uint64_t handle = slot->handle();
-  step(*slot, [](Connection& connection, const Wire& w) { return connection.on_open(w); });
+  step(*slot, [has_spoken](Connection& connection, const Wire& w) {
+    const Step opened = connection.on_open(w);
+    const bool reads = opened.kind == Step::Kind::kKeep && !opened.again && (opened.interest & INTEREST_READ) != 0;
+    return has_spoken && reads ? connection.on_ready(w, {.readable = true}) : opened;
+  });
   if (loop_.draining) {
     if (ConnectionSlot* still = table_.find(handle)) tell_draining(*still);
   }

@@ -26,8 +26,9 @@ class ConnectionSet {
   ConnectionSet(const ConnectionSet&) = delete;
   ConnectionSet& operator=(const ConnectionSet&) = delete;
 
-  // Takes the socket over and opens the protocol on it.
-  void adopt(UniqueFd fd, int accepted_by) noexcept;
+  // Takes the socket over and opens the protocol on it. has_spoken: its first bytes are there, as a rule; they are read
+  // at once, and a connection that this ends is never registered.
+  void adopt(UniqueFd fd, int accepted_by, bool has_spoken) noexcept;
   void on_event(const Event& event);
   void on_timer(std::uint64_t handle);
   // One turn for each connection that asked for one.

@@ -9,7 +9,17 @@ namespace flare::inline FLARE_ABI {
 void ServingLoop::enter_draining() {
   loop_.draining = true;
   loop_.drain_started = loop_.now;
+  deferred_ = acceptor_.stop_deferring();
   connections_.start_draining();
+}
+
+// A silent client that the system kept back comes up about a second after it came. A drain that is hardly longer has to
+// leave time for whom it accepts last: this phase may take one more grace, then come the client's own and its linger.
+MonoTime ServingLoop::accept_grace_over(const StopCell::View& stop) const {
+  const MonoTime over = saturating_add(loop_.drain_started, loop_.grace);
+  if (!deferred_) return over;
+  const MonoTime in_time = stop.deadline == kNever ? kNever : stop.deadline - 4 * loop_.grace;
+  return std::max(over, std::min(saturating_add(loop_.drain_started, limits::kDeferredGrace), in_time));
 }
 
 bool ServingLoop::drain_tick(const StopCell::View& stop) {
@@ -20,7 +30,7 @@ bool ServingLoop::drain_tick(const StopCell::View& stop) {
   }
   next_grace_ = connections_.check_grace();
   if (acceptor_.is_open()) {
-    const MonoTime grace_over = saturating_add(loop_.drain_started, loop_.grace);
+    const MonoTime grace_over = accept_grace_over(stop);
     const MonoTime twice = saturating_add(grace_over, loop_.grace);
     if (loop_.now >= twice || (loop_.now >= grace_over && !connections_.any_unanswered())) {
       acceptor_.close_phase();

@@ -18,6 +18,7 @@ void ServingLoop::run() {
   role_.enter();
   try {
     loop_.context.pool().publish_heartbeat(loop_.context.id(), loop_.now);
+    loop_.reactor.prepare_to_forget();
     // A worker that is late to start must not touch a listener that was already given up.
     if (loop_.context.stop_cell().read(loop_.now).phase != StopPhase::kCut) acceptor_.open();
     while (!done_) tick();

@@ -32,6 +32,7 @@ class ServingLoop {
   void dispatch_timers() FLARE_REQUIRES(role_);
   void dispatch_events() FLARE_REQUIRES(role_);
   void enter_draining() FLARE_REQUIRES(role_);
+  MonoTime accept_grace_over(const StopCell::View& stop) const;
   // True when nothing is left to do.
   bool drain_tick(const StopCell::View& stop) FLARE_REQUIRES(role_);
   void cut() FLARE_REQUIRES(role_);
@@ -44,6 +45,7 @@ class ServingLoop {
   std::vector<Event> events_;
   MonoTime next_grace_ = kNever;
   bool accept_now_ = false;
+  bool deferred_ = false;  // while draining: a listener kept silent clients back
   bool done_ = false;
 };
 

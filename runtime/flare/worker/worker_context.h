@@ -41,6 +41,7 @@ struct WorkerShared {
   // [worker][address]; a shared listener stands in each row. Row N is read by worker N, and by the control thread,
   // which clears it when that worker was joined.
   std::vector<std::vector<Shared<Listener>>> listeners;
+  bool defers = false;  // listeners keep silent clients back; fixed before the first thread starts
   // Guards the rows against the control thread's clearing them, for whoever reads another worker's row.
   mutable Mutex rows_mutex;
 

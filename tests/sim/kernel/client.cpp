@@ -48,6 +48,15 @@ Client::Client(const SocketAddress& address) {
   if (error_ != 0) close();
 }
 
+void ask_stalled_clients() {
+  Schedule::current()->always_point("kernel timer");
+  world().touch_listeners("kernel timer");
+  in_machine([](Machine& m) {
+    for (unsigned left = m.stalled(); left > 0; --left) m.retry(left - 1);
+    return 0;
+  });
+}
+
 Client::Client(Client&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)), error_(other.error_), end_(other.end_), in_(std::move(other.in_)) {}
 

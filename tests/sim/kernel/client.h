@@ -51,6 +51,10 @@ class Client {
   std::string in_;
 };
 
+// What the kernel does by itself after a second: it asks again for each client that a full or a deferring listener has
+// kept back.
+void ask_stalled_clients();
+
 // A thread of the scenario that is none of the product's. Joined at the end of its scope.
 class Actor {
  public:

@@ -84,6 +84,50 @@ Scenario drain_with_time(const Setup& setup) {
   });
 }
 
+// The listener keeps back who is silent. When the drain begins it stops to, the kernel asks again in time, and the
+// client sees the end.
+Scenario deferred_drain(const Setup& setup) {
+  return server_scenario("deferred-drain", setup, [setup] {
+    LineServer server = start_server(setup);
+    std::vector<Client> clients;
+    clients.push_back(asking(server.addresses().front()));
+    connect_idle(server.addresses().front(), clients);
+    Actor kernel("kernel", [] {
+      wait_for(1000 * kMillisecond);
+      ask_stalled_clients();
+    });
+    const std::vector<ShutdownReport> reports = server.drain(5000);
+    require_sound(reports);
+    require(clients[0].line() == "x", "drain", "a request that was there before the drain was not answered");
+    for (Client& one : clients) require(one.await_end() == StreamEnd::kEof, "drain", "a connection was reset");
+  });
+}
+
+// A drain that is shorter than what silent clients are given stops to accept in time for who came last. One comes
+// just before that, another one just before the end.
+Scenario deferred_short_drain(const Setup& setup) {
+  return server_scenario("deferred-short-drain", setup, [setup] {
+    LineServer server = start_server(setup, LineFrontend([](const std::string& line, int) {
+                                       wait_for(40 * kMillisecond);
+                                       return line;
+                                     }));
+    const SocketAddress address = server.addresses().front();
+    Actor in_time("in time", [address] {
+      wait_for(590 * kMillisecond);
+      Client client(address);
+      require(client.ask("x") == "x", "drain", "a client was not answered that came in time");
+    });
+    Actor late("late", [address] {
+      wait_for(790 * kMillisecond);
+      Client client(address);
+      if (client.connected()) static_cast<void>(client.ask("x"));
+    });
+    const std::vector<ShutdownReport> reports = server.drain(800);
+    require_sound(reports);
+    for (const ShutdownReport& one : reports) require(one.cut == 0, "drain", "a client was accepted, and cut");
+  });
+}
+
 // Nobody waits: a push of one of the clients may meet the target's last look at its queue.
 Scenario drain_without_time(const Setup& setup) {
   const Sighting taken{"taken by the target"};
@@ -147,6 +191,13 @@ std::vector<Scenario> lifecycle_scenarios(ListenerStrategy strategy) {
                                drain_with_time(setup),       drain_without_time(setup), drain_with_stuck_handler(setup),
                                crash_of_a_worker(setup)};
   for (Scenario& one : limit_scenarios(setup)) all.push_back(std::move(one));
+  setup.defer_s = 1;
+  all.push_back(deferred_drain(setup));
+  all.push_back(deferred_short_drain(setup));
+  for (Scenario& one : deferred_limit_scenarios(setup)) {
+    one.name = "deferred-" + one.name;
+    all.push_back(std::move(one));
+  }
   for (Scenario& one : all) one.name = "lifecycle." + strategy_text(strategy) + "." + one.name;
   return all;
 }

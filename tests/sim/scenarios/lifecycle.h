@@ -11,5 +11,7 @@ namespace flare::sim {
 std::vector<Scenario> lifecycle_scenarios(ListenerStrategy strategy);
 // Those of them that are about a limit: a failed start, the cap, no descriptor, a push that races a stop. Bare names.
 std::vector<Scenario> limit_scenarios(const Setup& setup);
+// Those of the limits in which clients speak: for a setup that defers.
+std::vector<Scenario> deferred_limit_scenarios(const Setup& setup);
 
 }  // namespace flare::sim

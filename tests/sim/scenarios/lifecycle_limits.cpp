@@ -107,12 +107,41 @@ Scenario handed_over_and_served(const Setup& setup) {
     Client second = asking(server.addresses().front());
     require_answer(first);
     require_answer(second);
+    settle();  // a donor counts behind its push, when the client may have its answer already
     const std::uint64_t handed_out = sum_of(server, &WorkerSnapshot::handed_out);
     require(sum_of(server, &WorkerSnapshot::received) == handed_out, "handoff", "served by whom it was not handed to");
     *handed.times += handed_out;
     server.shutdown();
   });
   scenario.about = {handed};
+  return scenario;
+}
+
+// One of two clients is handed over and leaves; a second later another one comes and may be handed over, when the timer
+// looks that the first push has set. Nobody was stuck, so nothing is taken back.
+Scenario handed_over_twice(const Setup& setup) {
+  const Sighting twice{"handed over again"};
+  Scenario scenario = server_scenario("handed-over-twice", setup, [setup, twice] {
+    SchedulerOptions options = options_of(setup);
+    options.serving.poll_cap = std::chrono::milliseconds(100);  // a tick may begin just then
+    LineServer server =
+        LineServer::start(SocketAddress::loopback_v4(), echo(), setup.workers, false, {}, std::move(options));
+    Client first = asking(server.addresses().front());
+    Client second = asking(server.addresses().front());
+    require_answer(first);
+    require_answer(second);
+    settle();
+    const std::uint64_t once = sum_of(server, &WorkerSnapshot::handed_out);
+    second.close();
+    wait_for(999 * kMillisecond);
+    Client third = asking(server.addresses().front());
+    require_answer(third);
+    settle();
+    *twice.times += sum_of(server, &WorkerSnapshot::handed_out) == 2 && once == 1 ? 1U : 0U;
+    require(sum_of(server, &WorkerSnapshot::taken_back) == 0, "handoff", "a token was taken back that had just come");
+    server.shutdown();
+  });
+  scenario.about = {twice};
   return scenario;
 }
 
@@ -134,7 +163,11 @@ Scenario push_meets_close(const Setup& setup) {
 
 std::vector<Scenario> limit_scenarios(const Setup& setup) {
   return {failed_start_at_each_step(setup), waits_for_a_place(setup), no_descriptor(setup),
-          handed_over_and_served(setup), push_meets_close(setup)};
+          handed_over_and_served(setup),    push_meets_close(setup),  handed_over_twice(setup)};
+}
+
+std::vector<Scenario> deferred_limit_scenarios(const Setup& setup) {
+  return {waits_for_a_place(setup), handed_over_and_served(setup)};
 }
 
 }  // namespace flare::sim

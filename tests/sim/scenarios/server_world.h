@@ -26,6 +26,7 @@ struct Setup {
   int cap = 0;
   int budget = 4;
   bool handoff = true;
+  int defer_s = 0;  // deferred accept
   WorldOptions world = {};
 };
 
@@ -41,6 +42,7 @@ inline SchedulerOptions options_of(const Setup& setup) {
   SchedulerOptions options;
   options.strategy = setup.strategy;
   options.policy = HandoffPolicy(setup.handoff, setup.capacity, setup.threshold);
+  options.listener.defer_accept_s = setup.defer_s;
   options.serving.poll_cap = std::chrono::milliseconds(-1);  // a lost wake is a deadlock, not a delay
   options.serving.max_connections = setup.cap;
   options.serving.accept_budget = setup.budget;

@@ -147,7 +147,7 @@ std::vector<Scenario> storm_scenarios(ListenerStrategy strategy) {
   Setup capped = setup;
   capped.cap = 1;
   Setup few = setup;
-  few.world.descriptors = 18;  // of which the server needs 13 or 10 for itself
+  few.world.descriptors = 22;  // of which the server needs 17 or 14 for itself
   return {storm(setup, "open"), storm(capped, "capped"), storm(few, "descriptors"), bystander(setup)};
 }
 

@@ -182,8 +182,8 @@ TEST(WorkerHandoffPool, WhereNobodyPublishedTheQueueDepthIsTheLoad) {
 // proves: C-POOL-08
 TEST(WorkerHandoffPool, TheDrainCountTellsADonorThatTheOwnerIsStuck) {
   WorkerHandoffPool pool(on(8), 2);
-  pool.try_handoff(1, 1);
   const std::uint64_t before = pool.drain_count(1);
+  pool.try_handoff(1, 1);
   EXPECT_EQ(before, pool.drain_count(1));
   EXPECT_EQ(Tokens{1}, pool.take_back(1, 0));
   EXPECT_EQ(before, pool.drain_count(1));  // only the owner counts

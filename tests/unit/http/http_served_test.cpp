@@ -9,6 +9,7 @@
 #include "flare/http/http_frontend.h"
 #include "flare/scheduler/scheduler.h"
 #include "http_driver.h"
+#include "support/deferred.h"
 #include "support/line_client.h"
 #include "support/own_loopback.h"
 #include "support/wait_until.h"
@@ -22,8 +23,10 @@ std::string get(const std::string& target, const std::string& headers = "") {
 
 template <class Handler>
 Scheduler<HttpFrontend<Handler>> serve(Handler handler, int workers = 1, const HttpConfig& config = {}) {
+  SchedulerOptions options;
+  options.listener.defer_accept_s = defer_accept_s();
   return Scheduler<HttpFrontend<Handler>>::start(own_loopback(), HttpFrontend<Handler>(handler, config), workers,
-                                                 /*pin_cores=*/false);
+                                                 /*pin_cores=*/false, {}, options);
 }
 
 std::uint16_t local_port(int fd) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "flare/scheduler/scheduler.h"
+#include "support/deferred.h"
 #include "support/line_client.h"
 #include "support/line_protocol.h"
 #include "support/own_loopback.h"
@@ -174,6 +175,7 @@ inline SchedulerOptions with(ListenerStrategy strategy, const Lines* lines = nul
   SchedulerOptions options;
   options.strategy = strategy;
   options.policy = HandoffPolicy{};
+  options.listener.defer_accept_s = defer_accept_s();
   if (lines != nullptr) options.serving.error_sink = const_cast<Lines*>(lines)->sink();
   return options;
 }

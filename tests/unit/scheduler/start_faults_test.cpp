@@ -70,16 +70,29 @@ TEST_P(SchedulerStartFaults, EveryCallOfEveryStepMayFailAndLeavesNothingBehind) 
   }
 }
 
+// One worker finds no descriptor for its poller.
+class WithoutPoller : public LineFrontend {
+ public:
+  explicit WithoutPoller(int worker)
+      : LineFrontend([](const std::string& line, int) { return line; }), worker_(worker) {}
+  void run_worker(WorkerContext& context) {
+    if (context.id() == worker_) faults::fail_on_this_thread(Symbol::kEpollCreate1, EMFILE);
+    LineFrontend::run_worker(context);
+  }
+
+ private:
+  int worker_;
+};
+
 // The poller is opened by the worker itself: a failure there is that worker's crash, not the start's.
 // proves: C-CRASH-01, C-CRASH-03, INV-22
 TEST_P(SchedulerStartFaults, AWorkerThatCannotOpenItsPollerIsACrashAndTheOthersServe) {
-  for (int nth = 1; nth <= kWorkers; ++nth) {
+  for (int worker = 0; worker < kWorkers; ++worker) {
     const faults::Scope scope;
     const Ledger ledger;
     {
-      faults::fail(Symbol::kEpollCreate1, nth, EMFILE);
       const Lines lines;
-      auto scheduler = start_any(echo(), kWorkers, with(GetParam(), &lines));
+      auto scheduler = start_any(WithoutPoller(worker), kWorkers, with(GetParam(), &lines));
       ASSERT_TRUE(wait_until([&] { return scheduler.crashed_worker_count() == 1; }));
       ASSERT_TRUE(ledger.await_threads_more(kWorkers - 1));
       EXPECT_TRUE(scheduler.is_running());
@@ -93,6 +106,18 @@ TEST_P(SchedulerStartFaults, AWorkerThatCannotOpenItsPollerIsACrashAndTheOthersS
     }
     EXPECT_TRUE(ledger.is_as_before());
   }
+}
+
+// The second poller of a worker is a spare one (Reactor::forget): it serves without it.
+// proves: C-REACTOR-13
+TEST_P(SchedulerStartFaults, AWorkerWithoutASparePollerServes) {
+  const faults::Scope scope;
+  faults::fail(Symbol::kEpollCreate1, 2, EMFILE, faults::kForEver);
+  auto scheduler = start_any(echo(), 1, with(GetParam()));
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(LineClient(scheduler.addresses().front()).ask("x"), "x");
+  EXPECT_EQ(scheduler.crashed_worker_count(), 0);
+  expect_sound(scheduler.drain(5000));
+  EXPECT_GE(faults::calls(Symbol::kEpollCreate1), 2);
 }
 
 // A frontend whose copy throws at the nth copy.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "flare/scheduler/scheduler.h"
+#include "support/deferred.h"
 #include "support/line_client.h"
 #include "support/line_protocol.h"
 #include "support/own_loopback.h"
@@ -157,6 +158,7 @@ inline SchedulerOptions uncapped(ListenerStrategy strategy, HandoffPolicy policy
   SchedulerOptions options;
   options.policy = policy;
   options.strategy = strategy;
+  options.listener.defer_accept_s = defer_accept_s();
   options.serving.poll_cap = std::chrono::milliseconds(-1);
   options.serving.error_sink = [](std::string_view) {};
   return options;
