@@ -97,10 +97,7 @@ TEST(DeferredOrder, HandlersRunBehindTheAcceptsOfTheirTick) {
     ASSERT_TRUE(moved.send("x\n"));
     const Result<int> handed = elsewhere->accept();
     ASSERT_TRUE(handed.ok());
-    {
-      const std::lock_guard<std::mutex> lock(insight.mutex);
-      ASSERT_TRUE(insight.shared->pool.push_orphan(0, HandoffToken{handed.value(), 0, 0}.pack()));
-    }
+    ASSERT_TRUE(insight.get()->pool.push_orphan(0, HandoffToken{handed.value(), 0, 0}.pack()));
     hooks.gate.open();
     EXPECT_TRUE(wait_until([&] { return handled == 3; }));
     server.shutdown();

@@ -131,19 +131,27 @@ class HookFrontend {
 };
 
 // What the workers share, as soon as one of them has begun.
-struct Insight {
-  std::mutex mutex;
-  Shared<WorkerShared> shared;
+class Insight {
+ public:
+  void set(Shared<WorkerShared> shared) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    shared_ = std::move(shared);
+  }
+  Shared<WorkerShared> get() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return shared_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Shared<WorkerShared> shared_;
 };
 
 class OpenFrontend : public HookFrontend {
  public:
   OpenFrontend(Hooks& hooks, Insight& insight) : HookFrontend(hooks), insight_(&insight) {}
   void run_worker(WorkerContext& context) {
-    {
-      const std::lock_guard<std::mutex> lock(insight_->mutex);
-      insight_->shared = context.shared();
-    }
+    insight_->set(context.shared());
     HookFrontend::run_worker(context);
   }
 
@@ -208,10 +216,7 @@ struct FullWorker {
     options.serving.max_connections = 1;
     return options;
   }
-  const WorkerHandoffPool& pool() {
-    const std::lock_guard<std::mutex> lock(insight.mutex);
-    return insight.shared->pool;
-  }
+  const WorkerHandoffPool& pool() const { return insight.get()->pool; }
 
   Insight insight;  // outlives the server
   detail::SchedulerHandle server;

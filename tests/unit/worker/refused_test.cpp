@@ -56,7 +56,7 @@ TEST(Refused, AConnectionStaysWithItsAcceptorWhoServesIt) {
   std::uint64_t refused = 0;
   for (int attempt = 0; attempt < 200 && refused == 0; ++attempt) {
     ASSERT_TRUE(idle({1, 0}));
-    LineClient client = connect_while_the_slot_goes(*insight.shared, address);
+    LineClient client = connect_while_the_slot_goes(*insight.get(), address);
     const std::optional<std::string> answer = client.line();
     ASSERT_TRUE(answer) << "attempt " << attempt << ": the connection was lost";
     refused = server.stats()[0].refused;
@@ -65,7 +65,7 @@ TEST(Refused, AConnectionStaysWithItsAcceptorWhoServesIt) {
     }
   }
   EXPECT_GT(refused, 0U);
-  insight.shared = nullptr;
+  insight.set(nullptr);
 }
 
 // Worker 0 gives an orphan away; the others only hold their queues.
@@ -180,14 +180,14 @@ TEST(Filled, AWorkerThatWasFilledInItsSleepLeavesAClientToItsPeer) {
     };
     ASSERT_TRUE(idle(0));
     SocketPair pair;
-    ASSERT_TRUE(insight.shared->pool.push_orphan(full, HandoffToken{pair.a.get(), 1 - full, 0}.pack()));
+    ASSERT_TRUE(insight.get()->pool.push_orphan(full, HandoffToken{pair.a.get(), 1 - full, 0}.pack()));
     static_cast<void>(pair.a.release());
-    insight.shared->wakers[static_cast<std::size_t>(full)]->wake();
+    insight.get()->wakers[static_cast<std::size_t>(full)]->wake();
     ASSERT_TRUE(idle(1));
     LineClient client(server.addresses().front());
     ASSERT_EQ(who(client).served, 1 - full) << "round " << round;
     woken += server.stats()[static_cast<std::size_t>(full)].accept_pauses > 0 ? 1 : 0;
-    insight.shared = nullptr;
+    insight.set(nullptr);
   }
   EXPECT_GT(woken, 0) << "in 60 rounds the client woke the other worker";
 }
