@@ -269,12 +269,4 @@ void Acceptor::flush_wakes() noexcept {
   wake_.clear();
 }
 
-void Acceptor::adopt_kept() {
-  for (std::size_t i = 0; i < kept_.size(); ++i) {
-    connections_.set_in_hand(kept_.size() - i - 1);
-    connections_.adopt(std::move(kept_[i].fd), kept_[i].accepted_by, kept_[i].has_spoken);
-  }
-  kept_.clear();
-}
-
 }  // namespace flare::inline FLARE_ABI

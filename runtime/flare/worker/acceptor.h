@@ -78,6 +78,8 @@ class Acceptor {
   void remember_wake(int target);
   void flush_wakes() noexcept;
   void adopt_kept();
+  bool expects_request();
+  void learn(bool ended);
   void adopt_tokens(const std::vector<std::int64_t>& tokens);
   void accept_dry(std::size_t index);
   void register_listeners();
@@ -103,6 +105,8 @@ class Acceptor {
   TimerId retry_timer_;
   Duration retry_after_ = limits::kAcceptRetryMin;
   std::size_t next_listener_ = 0;  // where the next sweep begins
+  int at_once_ = 0;                // above 0: connections are read as soon as they are accepted, see expects_request
+  unsigned adopted_ = 0;           // of those that were not known to have spoken
   bool has_shared_ = false;
   bool open_ = false;  // in the accept phase
 };

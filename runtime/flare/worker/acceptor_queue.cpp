@@ -1,4 +1,4 @@
-// The acceptor's other half: the worker's own queue, its listeners' registrations, and leaving.
+// The acceptor's other half: adopting, the worker's own queue, its listeners' registrations, and leaving.
 #include <algorithm>
 #include <cerrno>
 #include <exception>
@@ -12,6 +12,16 @@
 #include "flare/worker/worker_exit.h"
 
 namespace flare::inline FLARE_ABI {
+
+namespace {
+
+// A read that comes too early costs half of the registration that one in time saves.
+constexpr int kSaved = 2;
+constexpr int kWasted = 1;
+constexpr int kSurest = 32;           // so that a change of habits is noticed after so many connections
+constexpr unsigned kTriedEvery = 16;  // where it did not pay
+
+}  // namespace
 
 // Whom the next connection goes to; -1: it stays here.
 int Acceptor::choose_target() const {
@@ -42,8 +52,30 @@ void Acceptor::adopt_tokens(const std::vector<std::int64_t>& tokens) {
     const HandoffToken token = HandoffToken::unpack(tokens[i]);
     connections_.set_in_hand(tokens.size() - i - 1);
     // Never read at once: this comes before the tick's accepts, and handlers come behind them.
-    connections_.adopt(UniqueFd(token.fd), token.accepted_by, false);
+    static_cast<void>(connections_.adopt(UniqueFd(token.fd), token.accepted_by, false));
   }
+}
+
+// Where each request comes on a new connection, it is often there by the time its connection is adopted, and read at
+// once it costs no registration. Where clients are far away, or stay, that is a read for nothing. So it is tried now
+// and then, and done as long as connections end by it.
+bool Acceptor::expects_request() {
+  return !loop_.draining && (at_once_ > 0 || ++adopted_ % kTriedEvery == 0);
+}
+
+void Acceptor::learn(bool ended) {
+  at_once_ = std::clamp(at_once_ + (ended ? kSaved : -kWasted), 0, kSurest);
+}
+
+void Acceptor::adopt_kept() {
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    connections_.set_in_hand(kept_.size() - i - 1);
+    const bool spoken = kept_[i].has_spoken;
+    const bool at_once = spoken || expects_request();
+    const bool ended = connections_.adopt(std::move(kept_[i].fd), kept_[i].accepted_by, at_once);
+    if (at_once && !spoken) learn(ended);
+  }
+  kept_.clear();
 }
 
 // Without a place of its own the worker accepts only what a peer is sure to take: it is never over its cap by more than
@@ -132,7 +164,7 @@ void Acceptor::accept_dry(std::size_t index) {
       return;
     }
     stats_.accepted.add();
-    connections_.adopt(UniqueFd(accepted.value()), id_, false);
+    static_cast<void>(connections_.adopt(UniqueFd(accepted.value()), id_, false));
   }
 }
 

@@ -29,7 +29,7 @@ void ConnectionSet::step(ConnectionSlot& slot, Call call) {
   }
 }
 
-void ConnectionSet::adopt(UniqueFd fd, int accepted_by, bool has_spoken) noexcept {
+bool ConnectionSet::adopt(UniqueFd fd, int accepted_by, bool at_once) noexcept {
   ConnectionSlot* slot = nullptr;
   try {
     slot = &table_.add(std::move(fd));
@@ -42,19 +42,19 @@ void ConnectionSet::adopt(UniqueFd fd, int accepted_by, bool has_spoken) noexcep
     } else {
       loop_.context.stats().finished[static_cast<std::size_t>(CloseReason::kSetupFailed)].add();
     }
-    return;
+    return true;
   }
   slot->accepted_by = accepted_by;
   slot->adopted_at = loop_.now;
   const std::uint64_t handle = slot->handle();
-  step(*slot, [has_spoken](Connection& connection, const Wire& w) {
+  step(*slot, [at_once](Connection& connection, const Wire& w) {
     const Step opened = connection.on_open(w);
     const bool reads = opened.kind == Step::Kind::kKeep && !opened.again && (opened.interest & INTEREST_READ) != 0;
-    return has_spoken && reads ? connection.on_ready(w, {.readable = true}) : opened;
+    return at_once && reads ? connection.on_ready(w, {.readable = true}) : opened;
   });
-  if (loop_.draining) {
-    if (ConnectionSlot* still = table_.find(handle)) tell_draining(*still);
-  }
+  ConnectionSlot* still = table_.find(handle);
+  if (loop_.draining && still != nullptr) tell_draining(*still);
+  return still == nullptr;
 }
 
 void ConnectionSet::on_event(const Event& event) {

@@ -26,9 +26,9 @@ class ConnectionSet {
   ConnectionSet(const ConnectionSet&) = delete;
   ConnectionSet& operator=(const ConnectionSet&) = delete;
 
-  // Takes the socket over and opens the protocol on it. has_spoken: its first bytes are there, as a rule; they are read
-  // at once, and a connection that this ends is never registered.
-  void adopt(UniqueFd fd, int accepted_by, bool has_spoken) noexcept;
+  // Takes the socket over and opens the protocol on it. at_once: its first bytes may be there already; they are read
+  // now, and a connection that this ends is never registered. True: it has ended.
+  bool adopt(UniqueFd fd, int accepted_by, bool at_once) noexcept;
   void on_event(const Event& event);
   void on_timer(std::uint64_t handle);
   // One turn for each connection that asked for one.
