@@ -6,11 +6,12 @@
 
 fuzz_one() {  # TARGET SECONDS SEED
   local target=$1 corpus=${1%_sim} program=build/fuzz/tests/fuzz/fuzz_$1 length=600
-  local found=build/fuzz/corpus/$corpus artifacts=build/fuzz/artifacts
+  local found=build/fuzz/corpus/$corpus artifacts=build/fuzz/artifacts dict=tests/fuzz/dict/$corpus.dict
   local options=(-seed="$3" -max_total_time="$2" -timeout=25 -rss_limit_mb=2048 -print_final_stats=1)
   case $target in reactor_dispatch* | handoff_pool | timer_wheel) length=192 ;; esac
   options+=(-max_len="$length" -artifact_prefix="$artifacts/$target-")
-  [ ! -f "tests/fuzz/dict/$corpus.dict" ] || options+=(-dict="tests/fuzz/dict/$corpus.dict")
+  [ "$target" != plain_head ] || dict=tests/fuzz/dict/http_connection.dict
+  [ ! -f "$dict" ] || options+=(-dict="$dict")
   mkdir -p "$found" "$artifacts"
   echo "reproduce: $program ${options[*]} $found tests/fuzz/corpus/$corpus"
   if "$program" "${options[@]}" "$found" "tests/fuzz/corpus/$corpus" >"build/fuzz/$target.log" 2>&1; then

@@ -21,6 +21,7 @@
 #include "flare/http/request_reader.h"
 #include "flare/reactor/reactor.h"
 #include "flare/timer/timer_wheel.h"
+#include "harness/requests.h"
 
 namespace {
 
@@ -75,19 +76,13 @@ class WheelRearm : public Case {
   std::size_t at_ = 0;
 };
 
-constexpr std::string_view kBrowser =
-    "GET /index.html?lang=en HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) "
-    "Gecko/20100101 Firefox/115.0\r\nAccept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
-    "Accept-Language: en-US,en;q=0.5\r\nAccept-Encoding: gzip, deflate\r\nConnection: keep-alive\r\n"
-    "Cookie: uid=12345678901234567890; __utma=1.1234567890.1234567890.1234567890.1234567890.12\r\n\r\n";
-
 class Parse : public Case {
   void once() override {
     flare::RequestReader reader;
     if (reader.read(data_.data(), data_.size(), config_, request_) != flare::RequestReader::Result::kRequest)
       std::abort();
   }
-  std::string data_{kBrowser};
+  std::string data_{flare::bench::kBrowser};
   flare::HttpConfig config_;
   flare::HttpRequest request_;
 };

@@ -3,7 +3,6 @@
 // parse_render   a small request is read and its answer made: full parse, headers, Date; no socket, no handler
 // parse_browser  the head of a browser's request is read
 // registration   one is put into the table, found by its key, and taken out
-// rearm          a deadline among 10,000 moves on
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -11,22 +10,16 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "flare/http/http_date.h"
 #include "flare/http/request_reader.h"
 #include "flare/http/response_writer.h"
 #include "flare/reactor/registration_table.h"
-#include "flare/timer/timer_wheel.h"
+#include "harness/requests.h"
 
 namespace {
 
 constexpr std::string_view kSmall = "GET / HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n";
-constexpr std::string_view kBrowser =
-    "GET /index.html?lang=en HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) "
-    "Gecko/20100101 Firefox/115.0\r\nAccept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
-    "Accept-Language: en-US,en;q=0.5\r\nAccept-Encoding: gzip, deflate\r\nConnection: keep-alive\r\n"
-    "Cookie: uid=12345678901234567890; __utma=1.1234567890.1234567890.1234567890.1234567890.12\r\n\r\n";
 
 void read_whole(std::string& data, const flare::HttpConfig& config, flare::HttpRequest& request,
                 flare::RequestReader& reader) {
@@ -58,7 +51,7 @@ BENCHMARK(parse_render);
 
 void parse_browser(benchmark::State& state) {
   const flare::HttpConfig config;
-  std::string data(kBrowser);
+  std::string data(flare::bench::kBrowser);
   flare::HttpRequest request;
   for (auto _ : state) {
     flare::RequestReader reader;
@@ -79,21 +72,5 @@ void registration(benchmark::State& state) {
   }
 }
 BENCHMARK(registration);
-
-void rearm(benchmark::State& state) {
-  constexpr std::uint64_t kDelayMs = 60'000;
-  constexpr std::size_t kConnections = 10'000;
-  flare::TimerWheel wheel;
-  std::vector<flare::TimerId> ids;
-  for (std::size_t token = 0; token < kConnections; ++token) ids.push_back(wheel.schedule(kDelayMs, token));
-  std::size_t at = 0;
-  for (auto _ : state) {
-    if (!wheel.cancel(ids[at])) std::abort();
-    ids[at] = wheel.schedule(kDelayMs, at);
-    benchmark::DoNotOptimize(wheel.next_deadline_ms());
-    at = at + 1 == kConnections ? 0 : at + 1;
-  }
-}
-BENCHMARK(rearm);
 
 }  // namespace

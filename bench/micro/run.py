@@ -21,7 +21,7 @@ import table
 
 OURS = "Handoff"
 WARM_NS, PARSE_RENDER_NS = 50, 300
-PARTS = ("parse_render", "parse_browser", "registration", "rearm")
+PARTS = ("parse_render", "parse_browser", "registration")
 # (row, figure, [(peers of which the best counts, bar)])
 ROWS = [
     ("push_pop", "one push and one pop", [(["MutexRing"], 1.05), (["TbbQueue"], 0.80), (["BoostQueue"], 0.90)]),

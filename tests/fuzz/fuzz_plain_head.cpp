@@ -1,9 +1,9 @@
 // The pass over a usual request head against HeadScanner and llhttp: what it takes, they take, and make the same of it.
 //
 // An input: a byte of flags (bit 0: small bounds), and the bytes of a head with whatever stands behind it.
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "support/head_readings.h"
 #include "target.h"

@@ -37,8 +37,8 @@ class Acceptor {
   // Adopts what stands in this worker's queue.
   void adopt_queue();
 
-  // Draining begins: clients that a listener kept back come up. True: there may be some.
-  bool stop_deferring() noexcept;
+  // Draining begins: clients that a listener kept back come up.
+  void stop_deferring() noexcept;
   // Draining, at the end of the accept phase: accepts dry, unregisters, disables; then closes and adopts the queue.
   void close_phase();
   // Cut: unregisters and disables; what stands in the queue is counted and closed.

@@ -129,14 +129,10 @@ bool Acceptor::awaits_targets() const {
   return false;
 }
 
-bool Acceptor::stop_deferring() noexcept {
-  bool deferred = false;
+void Acceptor::stop_deferring() noexcept {
   for (const Shared<Listener>& listener : listeners_) {
-    if (!listener->defers() || listener->is_disabled()) continue;
-    listener->stop_deferring();
-    deferred = true;
+    if (listener->defers() && !listener->is_disabled()) listener->stop_deferring();
   }
-  return deferred;
 }
 
 void Acceptor::close_phase() {

@@ -84,7 +84,7 @@ class Connection {
   // Once, when the worker adopts the socket.
   virtual Step on_open(const Wire& wire) = 0;
   // A half that was asked for is ready, as a rule (a call that then would block is no error), or an error or hangup
-  // stands. With deferred accept it may follow on_open at once.
+  // stands. On the worker that accepted the connection it may follow on_open at once.
   virtual Step on_ready(const Wire& wire, Readiness ready) = 0;
   // After Step::again.
   virtual Step on_turn(const Wire& wire) = 0;

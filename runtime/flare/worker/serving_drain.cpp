@@ -9,7 +9,7 @@ namespace flare::inline FLARE_ABI {
 void ServingLoop::enter_draining() {
   loop_.draining = true;
   loop_.drain_started = loop_.now;
-  deferred_ = acceptor_.stop_deferring();
+  acceptor_.stop_deferring();
   connections_.start_draining();
 }
 
@@ -17,7 +17,7 @@ void ServingLoop::enter_draining() {
 // leave time for whom it accepts last: this phase may take one more grace, then come the client's own and its linger.
 MonoTime ServingLoop::accept_grace_over(const StopCell::View& stop) const {
   const MonoTime over = saturating_add(loop_.drain_started, loop_.grace);
-  if (!deferred_) return over;
+  if (!loop_.context.shared()->defers) return over;
   const MonoTime in_time = stop.deadline == kNever ? kNever : stop.deadline - 4 * loop_.grace;
   return std::max(over, std::min(saturating_add(loop_.drain_started, limits::kDeferredGrace), in_time));
 }

@@ -45,7 +45,6 @@ class ServingLoop {
   std::vector<Event> events_;
   MonoTime next_grace_ = kNever;
   bool accept_now_ = false;
-  bool deferred_ = false;  // while draining: a listener kept silent clients back
   bool done_ = false;
 };
 

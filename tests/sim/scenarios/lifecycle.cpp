@@ -21,6 +21,19 @@ void connect_idle(const SocketAddress& address, std::vector<Client>& clients) {
   require(clients.back().connected(), "service", "a client was refused before the stop");
 }
 
+std::vector<Client> one_asked_one_idle(const SocketAddress& address) {
+  std::vector<Client> clients;
+  clients.push_back(asking(address));
+  connect_idle(address, clients);
+  return clients;
+}
+
+// After a drain: the first has its answer, and all see the end.
+void require_drained(std::vector<Client>& clients) {
+  require(clients[0].line() == "x", "drain", "a request that was there before the drain was not answered");
+  for (Client& one : clients) require(one.await_end() == StreamEnd::kEof, "drain", "a connection was reset");
+}
+
 // After a stop that cuts: an answer or none, then an end.
 void require_cut(std::vector<Client>& clients) {
   for (Client& one : clients) {
@@ -71,16 +84,13 @@ Scenario stop_before_first_poll(const Setup& setup) {
 Scenario drain_with_time(const Setup& setup) {
   return server_scenario("drain", setup, [setup] {
     LineServer server = start_server(setup);
-    std::vector<Client> clients;
-    clients.push_back(asking(server.addresses().front()));
-    connect_idle(server.addresses().front(), clients);
+    std::vector<Client> clients = one_asked_one_idle(server.addresses().front());
     const SimTime before = Schedule::current()->now();
     const std::vector<ShutdownReport> reports = server.drain(1000);
     require(Schedule::current()->now() - before <= 1'100'000'000, "drain",
             "it took longer than timeout and join grace");
     require_sound(reports);
-    require(clients[0].line() == "x", "drain", "a request that was there before the drain was not answered");
-    for (Client& one : clients) require(one.await_end() == StreamEnd::kEof, "drain", "a connection was reset");
+    require_drained(clients);
   });
 }
 
@@ -89,17 +99,14 @@ Scenario drain_with_time(const Setup& setup) {
 Scenario deferred_drain(const Setup& setup) {
   return server_scenario("deferred-drain", setup, [setup] {
     LineServer server = start_server(setup);
-    std::vector<Client> clients;
-    clients.push_back(asking(server.addresses().front()));
-    connect_idle(server.addresses().front(), clients);
+    std::vector<Client> clients = one_asked_one_idle(server.addresses().front());
     Actor kernel("kernel", [] {
       wait_for(1000 * kMillisecond);
       ask_stalled_clients();
     });
     const std::vector<ShutdownReport> reports = server.drain(5000);
     require_sound(reports);
-    require(clients[0].line() == "x", "drain", "a request that was there before the drain was not answered");
-    for (Client& one : clients) require(one.await_end() == StreamEnd::kEof, "drain", "a connection was reset");
+    require_drained(clients);
   });
 }
 

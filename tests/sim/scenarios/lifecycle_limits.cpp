@@ -119,13 +119,11 @@ Scenario handed_over_and_served(const Setup& setup) {
 
 // One of two clients is handed over and leaves; a second later another one comes and may be handed over, when the timer
 // looks that the first push has set. Nobody was stuck, so nothing is taken back.
-Scenario handed_over_twice(const Setup& setup) {
+Scenario handed_over_twice(Setup setup) {
+  setup.poll_cap_ms = 100;  // a tick may begin just then
   const Sighting twice{"handed over again"};
   Scenario scenario = server_scenario("handed-over-twice", setup, [setup, twice] {
-    SchedulerOptions options = options_of(setup);
-    options.serving.poll_cap = std::chrono::milliseconds(100);  // a tick may begin just then
-    LineServer server =
-        LineServer::start(SocketAddress::loopback_v4(), echo(), setup.workers, false, {}, std::move(options));
+    LineServer server = start_server(setup);
     Client first = asking(server.addresses().front());
     Client second = asking(server.addresses().front());
     require_answer(first);

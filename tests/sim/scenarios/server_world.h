@@ -26,7 +26,8 @@ struct Setup {
   int cap = 0;
   int budget = 4;
   bool handoff = true;
-  int defer_s = 0;  // deferred accept
+  int defer_s = 0;       // deferred accept
+  int poll_cap_ms = -1;  // none: a lost wake is a deadlock, not a delay
   WorldOptions world = {};
 };
 
@@ -43,7 +44,7 @@ inline SchedulerOptions options_of(const Setup& setup) {
   options.strategy = setup.strategy;
   options.policy = HandoffPolicy(setup.handoff, setup.capacity, setup.threshold);
   options.listener.defer_accept_s = setup.defer_s;
-  options.serving.poll_cap = std::chrono::milliseconds(-1);  // a lost wake is a deadlock, not a delay
+  options.serving.poll_cap = std::chrono::milliseconds(setup.poll_cap_ms);
   options.serving.max_connections = setup.cap;
   options.serving.accept_budget = setup.budget;
   options.serving.error_sink = [](std::string_view) {};
