@@ -109,6 +109,22 @@ TEST(PlainHead, KeepsTheBoundsOfTheStrictReaders) {
   }
 }
 
+// The scanner has not begun: nobody has asked it. What came in two parts it has read, and goes on with.
+TEST(PlainHead, IsWhatAReaderTriesFirstAndOnlyThen) {
+  for (const std::size_t first : {kPlain[0].size(), std::size_t{20}}) {
+    std::string bytes = kPlain[0];
+    const bool whole = first == bytes.size();
+    RequestReader reader;
+    HttpRequest request;
+    const RequestReader::Result result = reader.read(bytes.data(), first, HttpConfig{}, request);
+    EXPECT_EQ(result, whole ? RequestReader::Result::kRequest : RequestReader::Result::kNeedMore);
+    if (!whole) {
+      EXPECT_EQ(reader.read(bytes.data(), bytes.size(), HttpConfig{}, request), RequestReader::Result::kRequest);
+    }
+    EXPECT_EQ(reader.begun(), !whole);
+  }
+}
+
 TEST(PlainHead, WhatMustBeRefusedOrRememberedIsLeftToTheOthers) {
   const std::string start = "POST / HTTP/1.1\r\nHost: h\r\n";
   struct Case {
