@@ -1,5 +1,6 @@
 // A worker whose run_worker throws: what its peers, its clients and the report see.
 #include <cerrno>
+#include <functional>
 #include <thread>
 
 #include "harness.h"
@@ -7,26 +8,30 @@
 namespace flare::testing {
 namespace {
 
-// Worker `broken` (-1: all) passes the gate, then throws; the others serve.
-template <class Error>
+// Worker `broken` (-1: all) passes the gate, then throws; the others serve. Each makes the error that it throws: copies
+// of one std::runtime_error share their text and its count, which are libstdc++'s, so tsan can't see their order.
 class BrokenFrontend : public LineFrontend {
  public:
-  BrokenFrontend(std::shared_ptr<Gate> gate, int broken, Error error)
+  BrokenFrontend(std::shared_ptr<Gate> gate, int broken, std::function<void()> fail)
       : LineFrontend([](const std::string&, int worker) { return std::to_string(worker); }),
         gate_(std::move(gate)),
         broken_(broken),
-        error_(std::move(error)) {}
+        fail_(std::move(fail)) {}
   void run_worker(WorkerContext& context) {
     if (broken_ >= 0 && context.id() != broken_) return LineFrontend::run_worker(context);
     gate_->pass();
-    throw error_;
+    fail_();
   }
 
  private:
   std::shared_ptr<Gate> gate_;
   int broken_;
-  Error error_;
+  std::function<void()> fail_;
 };
+
+std::function<void()> throws(const char* text) {
+  return [text] { throw std::runtime_error(text); };
+}
 
 class SchedulerCrash : public ::testing::TestWithParam<ListenerStrategy> {};
 
@@ -40,8 +45,7 @@ TEST_P(SchedulerCrash, ClientsOfItsListenerAndQueueAreServedByPeers) {
       SchedulerOptions options = with(GetParam(), &lines);
       options.policy = HandoffPolicy(handoff, 64, 1);
       options.serving.poll_cap = std::chrono::milliseconds(-1);  // no wake may be missing
-      auto scheduler =
-          start_any(BrokenFrontend(gate, 1, std::runtime_error("the disk of worker 1 is on fire")), 3, options);
+      auto scheduler = start_any(BrokenFrontend(gate, 1, throws("the disk of worker 1 is on fire")), 3, options);
       const OpenAtExit open(gate);
       ASSERT_TRUE(wait_until([&] { return gate->was_entered(); }));
       // Some stand in the broken worker's own backlog, or were handed to its queue: it has no load, so it is chosen.
@@ -85,7 +89,7 @@ TEST_P(SchedulerCrash, ClientsOfItsListenerAndQueueAreServedByPeers) {
 // whose listener takes none. So the tokens in its queue are all that it leaves.
 // proves: C-CRASH-02, C-CRASH-03, INV-04, INV-22
 TEST(SchedulerCrashQueue, TokensOfAWorkerWithAListenerOfItsOwnAreServedByAPeer) {
-  class Deaf : public BrokenFrontend<std::runtime_error> {
+  class Deaf : public BrokenFrontend {
    public:
     using BrokenFrontend::BrokenFrontend;
     void run_worker(WorkerContext& context) {
@@ -99,7 +103,7 @@ TEST(SchedulerCrashQueue, TokensOfAWorkerWithAListenerOfItsOwnAreServedByAPeer) 
     SchedulerOptions options = with(ListenerStrategy::kPerWorker);
     options.policy = HandoffPolicy(true, 64, 1);
     options.serving.poll_cap = std::chrono::milliseconds(-1);
-    auto scheduler = start_any(Deaf(gate, 1, std::runtime_error("broken")), 2, options);
+    auto scheduler = start_any(Deaf(gate, 1, throws("broken")), 2, options);
     const OpenAtExit open(gate);
     ASSERT_TRUE(wait_until([&] { return gate->was_entered(); }));
     std::vector<LineClient> clients;
@@ -126,7 +130,7 @@ TEST_P(SchedulerCrash, WhenAllCrashedTheListenersRefuseAndWaitReturns) {
   const Ledger ledger;
   {
     const auto gate = std::make_shared<Gate>();
-    auto scheduler = start_any(BrokenFrontend(gate, -1, std::runtime_error("none is left")), 3, with(GetParam()));
+    auto scheduler = start_any(BrokenFrontend(gate, -1, throws("none is left")), 3, with(GetParam()));
     const OpenAtExit open(gate);
     ASSERT_TRUE(wait_until([&] { return gate->was_entered(3); }));
     std::vector<LineClient> clients;
@@ -155,11 +159,11 @@ struct NoText : std::exception {
 };
 
 template <class Error>
-std::string text_of_crash(Error error) {
+std::string text_of_crash(const Error& error) {
   const auto gate = std::make_shared<Gate>();
   gate->open();
   Lines lines;
-  auto scheduler = start_any(BrokenFrontend<Error>(gate, 0, error), 1, with(ListenerStrategy::kShared, &lines));
+  auto scheduler = start_any(BrokenFrontend(gate, 0, [&] { throw error; }), 1, with(ListenerStrategy::kShared, &lines));
   EXPECT_TRUE(wait_until([&] { return scheduler.crashed_worker_count() == 1; }));
   const auto reports = scheduler.drain(1000);
   expect_sound(reports);
