@@ -97,7 +97,6 @@ bool read_header(Rest& rest, HttpRequest& request) {
 std::size_t read_plain_head(std::string_view data, const HttpConfig& config, HttpRequest& request) {
   Rest rest(data.data(), data.data() + std::min(data.size(), config.max_head_bytes));
   request.headers.clear();
-  request.body = {};
   if (!read_request_line(rest, config, request)) return 0;
   while (!rest.take_line_end()) {
     if (request.headers.size() == config.max_headers || !read_header(rest, request)) return 0;
