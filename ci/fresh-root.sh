@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# fresh-root.sh test|demo [DIR]: runs scripts/test or scripts/demo in a new, bare Debian 12 (debootstrap, chroot), from a
-# clone of what is committed here. DIR (default: a new folder below /var/tmp) is kept when it is named, else removed.
-# A DIR that already holds a root is used again, with a new clone: what a second run by the same user meets.
+# fresh-root.sh test|demo|soak [DIR]: a new, bare Debian 12 (debootstrap, chroot) with a clone of what is committed here.
+# test, demo: that script runs in it; soak: scripts/test, then a minute of scripts/soak, which must leave both reports.
+# DIR (default: a new folder below /var/tmp) is kept when it is named, else removed. A DIR that already holds a root is
+# used again, with a new clone: what a second run by the same user meets.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 task=${1-}
 case $task in
-  test | demo) ;;
-  *) echo "fresh-root.sh: expected test or demo, got '$task'" >&2; exit 2 ;;
+  test | demo) command="./scripts/$task" ;;
+  soak)
+    command="./scripts/test && ./scripts/soak --minutes 1 && ls -l build/soak/soak.json build/soak/soak.html" ;;
+  *) echo "fresh-root.sh: expected test, demo or soak, got '$task'" >&2; exit 2 ;;
 esac
 [ "$(id -u)" -eq 0 ] || { echo "fresh-root.sh: needs root, for chroot and mount" >&2; exit 2; }
 for tool in debootstrap git chroot; do
@@ -54,7 +57,7 @@ git clone -q --no-hardlinks . "$dir/root/flare" || exit 1
 echo "fresh-root.sh: $(git log -1 --format='%h %s') in $dir"
 start=$SECONDS
 chroot "$dir" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root CI=true \
-  bash -c "cd /root/flare && ./scripts/$task" </dev/null
+  bash -c "cd /root/flare && $command" </dev/null
 status=$?
-echo "fresh-root.sh: scripts/$task ended with $status after $((SECONDS - start)) s"
+echo "fresh-root.sh: $task ended with $status after $((SECONDS - start)) s"
 exit $status

@@ -21,7 +21,7 @@ check() {  # NAME COMMAND...
   fi
 }
 
-for rule in format layers sizes doors statics model blocks shared words shell promises field-bugs proofs headers; do
+for rule in format layers sizes doors statics model blocks shared words shell promises field-bugs proofs probes headers; do
   check "$rule" "ci/lint/$rule.sh" "$root"
 done
 check self-test tests/lint/run.sh

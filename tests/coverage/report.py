@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """report.py COVERAGE.json: what the tests executed of runtime/flare, per folder, against floor.txt, and probes.txt.
 
-COVERAGE.json is gcovr's --json. Exits with 1 when a folder is under its floor, a probe was never hit, or a line is left
+COVERAGE.json is gcovr's --json. --open COVERAGE.json prints what nothing executed; --sources ROOT only looks whether the
+texts of ROOT's probes stand in ROOT's sources. Exits with 1 when a folder is under its floor, a probe was never hit, or a line is left
 out without a reason."""
 import collections
 import json
@@ -108,6 +109,17 @@ def check_probes(files):
     return bad
 
 
+def check_sources(root):
+    """The probes whose text its file has lost: lines to print."""
+    page = root / "tests" / "coverage" / "probes.txt"
+    bad = []
+    for name, file, text, _ in rows(page, 4):
+        source = root / "runtime" / "flare" / file
+        if not source.is_file() or not any(text in line for line in source.read_text().splitlines()):
+            bad.append(f"tests/coverage/probes.txt: probe '{name}': '{text}' is not in {file}")
+    return bad
+
+
 def check_excluded():
     """Lines that gcovr was told to leave out: each says why, and they are few."""
     bad, count = [], 0
@@ -127,14 +139,18 @@ def check_excluded():
 
 
 def main():
-    if len(sys.argv) == 3 and sys.argv[1] == "--open":  # what nothing executed, to work from
+    if len(sys.argv) == 3 and sys.argv[1] == "--sources":
+        bad = check_sources(pathlib.Path(sys.argv[2]))
+        print("\n".join(bad))
+        sys.exit(1 if bad else 0)
+    if len(sys.argv) == 3 and sys.argv[1] == "--open":  # to work from
         for name, lines in sorted(load(sys.argv[2]).items()):
             for number, (count, branches) in sorted(lines.items()):
                 if count == 0 or any(b == 0 for b in branches):
                     print(f"{name}:{number}: {count} {branches}")
         return
     if len(sys.argv) != 2:
-        sys.exit(f"usage: report.py [--open] COVERAGE.json\n{__doc__}")
+        sys.exit(f"usage: report.py [--open] COVERAGE.json, or --sources ROOT\n{__doc__}")
     files = load(sys.argv[1])
     if not files:
         sys.exit("coverage: no counts of runtime/flare in " + sys.argv[1])

@@ -11,7 +11,7 @@ tree=""
 # A tree that keeps every rule; each case then spoils one file of it.
 good_tree() {
   tree=$work/$count
-  mkdir -p "$tree"/{runtime/flare/{base,kernel,handoff,http},tests/unit/base,scripts,docs}
+  mkdir -p "$tree"/{runtime/flare/{base,kernel,handoff,http},tests/{unit/base,coverage},scripts,docs}
   header base/sync.h '#ifdef FLARE_MODEL' '#endif' '#include <mutex>' 'using M = std::mutex;'
   header kernel/system_kernel.h '#ifdef FLARE_MODEL' '#endif' 'inline constexpr int kOne = 1;'
   header handoff/queue.h '#include "flare/base/sync.h"' "// std::mutex, ::close( and thread_local are only words here"
@@ -22,6 +22,7 @@ good_tree() {
   chmod +x "$tree/scripts/tool"
   printf -- '- **C-A-01** A promise.\n' >"$tree/docs/contract.md"
   field_bugs >"$tree/docs/field-bugs.md"
+  echo 'twice two | handoff/queue.cpp | return kTwo * n; | line' >"$tree/tests/coverage/probes.txt"
   "$rules/../../scripts/proofs" --write "$tree"
 }
 
@@ -82,7 +83,7 @@ lines() {  # N TEXT
 }
 
 good_tree
-for rule in format layers sizes doors statics model blocks shared words shell promises field-bugs proofs headers; do
+for rule in format layers sizes doors statics model blocks shared words shell promises field-bugs proofs probes headers; do
   output=$("$rules/$rule.sh" "$tree" 2>&1) || { echo "self-test: $rule fails on a good tree: $output"; failures=$((failures + 1)); }
 done
 
@@ -154,6 +155,8 @@ count=$((count + 1))
 good_tree
 printf '// proves: C-A-01\nTEST(Suite, New) {}\n' >"$tree/tests/unit/base/a_test.cpp"
 fails proofs docs/proofs.md 'a test that the page does not know'
+bad probes tests/coverage/probes.txt 'a text that is gone' 'gone | handoff/queue.cpp | return kThree; | line\n'
+bad probes tests/coverage/probes.txt 'a file that is gone' 'gone | handoff/none.cpp | int | line\n'
 bad headers runtime/flare/base/a.h 'a header that needs another' '#pragma once\nstd::vector<int> f();\n'
 
 count=$((count + 1))

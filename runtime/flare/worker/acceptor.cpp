@@ -19,7 +19,8 @@ Acceptor::Acceptor(LoopState& loop, ConnectionSet& connections)
       stats_(loop.context.stats()),
       id_(loop.context.id()),
       listeners_(loop.context.listeners()),
-      registered_(listeners_.size(), false) {
+      registered_(listeners_.size(), false),
+      paces_(listeners_.size()) {
   const auto workers = static_cast<std::size_t>(pool_.size());
   wake_marked_.resize(workers, false);
   take_back_seen_.resize(workers, 0);
@@ -97,14 +98,24 @@ Acceptor::Sweep Acceptor::sweep() {
 }
 
 Acceptor::Sweep Acceptor::accept_from(std::size_t index, int& budget) {
+  AcceptPace& pace = paces_[index];
+  int taken = 0;
   while (budget > 0) {
+    if (taken == pace.enough() && leaves_rest_to_poller(index)) {
+      pace.took_enough(stats_.ticks.get(), loop_.context.options().accept_budget);
+      return Sweep::kDry;
+    }
     if (!can_place()) return Sweep::kAtCap;
     --budget;
     switch (accept_one(index)) {
       case Outcome::kPlaced:
+        ++taken;
+        break;
       case Outcome::kSkipped:
         break;
       case Outcome::kEmpty:
+        pace.found_end(taken);
+        return Sweep::kDry;
       case Outcome::kGone:
         return Sweep::kDry;
       case Outcome::kNoResources:
@@ -113,6 +124,12 @@ Acceptor::Sweep Acceptor::accept_from(std::size_t index, int& budget) {
     }
   }
   return Sweep::kBudget;
+}
+
+// Where a peer might take them, or be the one whose wait this pass ended, clients are taken until there are none. So
+// they are by a paused worker, whose poller does not report them.
+bool Acceptor::leaves_rest_to_poller(std::size_t index) const {
+  return !paused_ && !listeners_[index]->shared() && (!pool_.policy().enabled || pool_.size() == 1);
 }
 
 Acceptor::Outcome Acceptor::accept_one(std::size_t index) {

@@ -15,6 +15,7 @@
 
 #include "flare/base/abi.h"
 #include "flare/base/unique_fd.h"
+#include "flare/worker/accept_pace.h"
 #include "flare/worker/connection_set.h"
 #include "flare/worker/loop_state.h"
 
@@ -60,6 +61,7 @@ class Acceptor {
 
   Sweep sweep();
   Sweep accept_from(std::size_t index, int& budget);
+  bool leaves_rest_to_poller(std::size_t index) const;
   Outcome accept_one(std::size_t index);
   Outcome accept_for_peer(std::size_t index);
   Outcome classify(int error, std::size_t index);
@@ -95,6 +97,7 @@ class Acceptor {
   const int id_;
   const std::vector<Shared<Listener>>& listeners_;
   std::vector<bool> registered_;               // by listener
+  std::vector<AcceptPace> paces_;              // by listener
   std::vector<Kept> kept_;                     // accepted in this pass, to be adopted after the wakes
   std::vector<int> wake_;                      // targets pushed to in this pass
   std::vector<bool> wake_marked_;              // by worker
