@@ -66,6 +66,7 @@ class HttpConnection final : public Connection {
   enum class Sent : std::uint8_t { kAll, kPart, kGone };
   Sent send_out(const Wire& wire);     // the worker's buffer; what the socket does not take moves to unsent_
   Sent send_unsent(const Wire& wire);  // what stood over
+  Result<std::size_t> send(int fd, const char* data, std::size_t size);
 
   // Waiting and closing.
   Step wait(const Wire& wire);
@@ -91,6 +92,7 @@ class HttpConnection final : public Connection {
   bool discarded_ = false;     // bytes stood behind the last answer
   bool short_read_ = false;    // the last read emptied the socket
   bool end_seen_ = false;      // the client sends no more
+  bool ended_ = false;         // this side sends no more
   bool answered_any_ = false;
   bool progress_ = false;  // this call read something
 };

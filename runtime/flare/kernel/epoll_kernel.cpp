@@ -166,6 +166,10 @@ Result<std::size_t> EpollKernel::send(int fd, const void* data, std::size_t size
   return count_of(::send(fd, data, size, MSG_NOSIGNAL));
 }
 
+Result<std::size_t> EpollKernel::send_held(int fd, const void* data, std::size_t size) {
+  return count_of(::send(fd, data, size, MSG_NOSIGNAL | MSG_MORE));
+}
+
 Result<std::size_t> EpollKernel::send_parts(int fd, const iovec* parts, int count) {
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(parts);  // sendmsg(2) only reads it

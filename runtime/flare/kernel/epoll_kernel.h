@@ -41,6 +41,7 @@ struct EpollKernel {
   static Status shutdown_write(int fd);
   static Result<std::size_t> recv(int fd, void* buffer, std::size_t size);
   static Result<std::size_t> send(int fd, const void* data, std::size_t size);
+  static Result<std::size_t> send_held(int fd, const void* data, std::size_t size);
   static Result<std::size_t> send_parts(int fd, const iovec* parts, int count);
   static Status close(int fd);
 

@@ -78,6 +78,9 @@ concept Kernel = requires(int fd, std::uint64_t key, unsigned interest, ReadyEve
   { K::shutdown_write(fd) } -> std::same_as<Status>;
   { K::recv(fd, buffer, size) } -> std::same_as<Result<std::size_t>>;
   { K::send(fd, data, size) } -> std::same_as<Result<std::size_t>>;  // never raises SIGPIPE
+  // As send, but what is taken whole may stand back until more, or the end of the stream, comes behind it: the caller
+  // follows up at once. close() may lose it. What is taken in part does not stand back.
+  { K::send_held(fd, data, size) } -> std::same_as<Result<std::size_t>>;
   { K::send_parts(fd, parts, count) } -> std::same_as<Result<std::size_t>>;
   { K::close(fd) } -> std::same_as<Status>;
   // The machine.

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 
 #include "flare/base/abi.h"
 
@@ -21,24 +20,21 @@ class AcceptPace {
  public:
   int enough() const { return enough_; }
 
-  // A pass took enough(). One that is reported again and again right behind such a pass has more than was thought.
-  void took_enough(std::uint64_t tick, int most) {
-    again_ = tick == last_tick_ + 1 ? again_ + 1 : 0;
-    last_tick_ = tick;
-    if (again_ >= kBelieved) enough_ = std::min(2 * enough_, most);
+  // A pass took enough(), and did not ask whether there are more. After some of these it is time to ask.
+  void took_enough(int most) {
+    if (++unasked_ >= kBelieved) enough_ = std::min(2 * enough_, most);
   }
   // A pass found nobody behind this many.
   void found_end(int taken) {
     enough_ = std::max(taken - 1, 1);
-    again_ = 0;
+    unasked_ = 0;
   }
 
  private:
-  static constexpr int kBelieved = 2;
+  static constexpr int kBelieved = 8;
 
   int enough_ = 1;
-  int again_ = 0;
-  std::uint64_t last_tick_ = 0;
+  int unasked_ = 0;
 };
 
 }  // namespace flare::inline FLARE_ABI

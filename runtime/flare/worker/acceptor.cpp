@@ -102,7 +102,7 @@ Acceptor::Sweep Acceptor::accept_from(std::size_t index, int& budget) {
   int taken = 0;
   while (budget > 0) {
     if (taken == pace.enough() && leaves_rest_to_poller(index)) {
-      pace.took_enough(stats_.ticks.get(), loop_.context.options().accept_budget);
+      pace.took_enough(loop_.context.options().accept_budget);
       return Sweep::kDry;
     }
     if (!can_place()) return Sweep::kAtCap;
@@ -127,9 +127,10 @@ Acceptor::Sweep Acceptor::accept_from(std::size_t index, int& budget) {
 }
 
 // Where a peer might take them, or be the one whose wait this pass ended, clients are taken until there are none. So
-// they are by a paused worker, whose poller does not report them.
+// they are where the poller does not report them, or not soon, and where the time is short.
 bool Acceptor::leaves_rest_to_poller(std::size_t index) const {
-  return !paused_ && !listeners_[index]->shared() && (!pool_.policy().enabled || pool_.size() == 1);
+  const bool is_alone = !listeners_[index]->shared() && (!pool_.policy().enabled || pool_.size() == 1);
+  return is_alone && !paused_ && !loop_.batch_full && !loop_.draining;
 }
 
 Acceptor::Outcome Acceptor::accept_one(std::size_t index) {

@@ -45,6 +45,7 @@ struct Step {
   bool again = false;  // kKeep: has work without a new event; gets on_turn soon
   int interest = 0;    // kKeep: INTEREST_READ | INTEREST_WRITE; 0 waits for deadline or turn only
   CloseReason reason = CloseReason::kAnswered;  // kClose, kLinger
+  bool ended = false;                           // kLinger: the protocol has shut its side down already
   MonoTime deadline = kNever;                   // kKeep: when on_deadline is due
 
   static Step keep(int interest, MonoTime deadline = kNever) { return {.interest = interest, .deadline = deadline}; }
@@ -52,7 +53,9 @@ struct Step {
     return {.again = true, .interest = interest, .deadline = deadline};
   }
   static Step close(CloseReason reason) { return {.kind = Kind::kClose, .reason = reason}; }
-  static Step linger(CloseReason reason) { return {.kind = Kind::kLinger, .reason = reason}; }
+  static Step linger(CloseReason reason, bool ended = false) {
+    return {.kind = Kind::kLinger, .reason = reason, .ended = ended};
+  }
 };
 
 // What was ready. hup means that both directions are gone or the peer will send no more: read() == 0 decides.
@@ -65,7 +68,7 @@ struct Readiness {
 
 // What a Connection can reach during one call; valid for that call only.
 struct Wire {
-  int fd;           // for SystemKernel::recv, send, send_parts, peer_address
+  int fd;           // for SystemKernel::recv, send, send_held, send_parts, shutdown_write, peer_address
   MonoTime now;     // read just before this call; who takes long asks SystemKernel::now() again
   int worker;       // the worker that serves
   int accepted_by;  // the worker that accepted

@@ -121,7 +121,7 @@ void ConnectionSet::apply(ConnectionSlot& slot, const Step& next) {
       finish(slot, next.reason);
       return;
     case Step::Kind::kLinger:
-      start_linger(slot, next.reason);
+      start_linger(slot, next);
       return;
   }
 }
@@ -159,16 +159,16 @@ void ConnectionSet::queue_turn(ConnectionSlot& slot) {
   slot.turn_queued = true;
 }
 
-void ConnectionSet::start_linger(ConnectionSlot& slot, CloseReason reason) {
+void ConnectionSet::start_linger(ConnectionSlot& slot, const Step& last) {
   // A failure means that the peer is gone already; the read below will say so.
-  static_cast<void>(SystemKernel::shutdown_write(slot.fd.get()));
+  if (!last.ended) static_cast<void>(SystemKernel::shutdown_write(slot.fd.get()));
   slot.connection.reset();
   loop_.now = SystemKernel::now();  // the call before may have taken long, and the peer is given its time from now
   slot.state = ConnectionSlot::State::kLingering;
-  slot.reason = reason;
+  slot.reason = last.reason;
   // A connection that asked nothing must not hold a drain: its peer gets one grace to see the end.
   const Duration total =
-      reason == CloseReason::kIdleDrained ? Duration(limits::kMaxGrace) : Duration(limits::kLingerTotal);
+      last.reason == CloseReason::kIdleDrained ? Duration(limits::kMaxGrace) : Duration(limits::kLingerTotal);
   slot.linger_end = saturating_add(loop_.now, total);
   want(slot, INTEREST_READ);
   discard(slot);

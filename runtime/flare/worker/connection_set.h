@@ -59,7 +59,7 @@ class ConnectionSet {
   void want(ConnectionSlot& slot, int interest);
   void set_deadline(ConnectionSlot& slot, MonoTime deadline);
   void queue_turn(ConnectionSlot& slot);
-  void start_linger(ConnectionSlot& slot, CloseReason reason);
+  void start_linger(ConnectionSlot& slot, const Step& last);
   void discard(ConnectionSlot& slot);
   void finish(ConnectionSlot& slot, CloseReason reason) noexcept;
   void release(ConnectionSlot& slot) noexcept;

@@ -34,7 +34,8 @@ struct LoopState {
   MonoTime now;  // read after the last poll
   TimerWheel wheel;
   std::unique_ptr<char[]> scratch;
-  bool draining = false;  // this worker has seen it
+  bool batch_full = false;  // the last poll gave as many events as it may: others may have been left out
+  bool draining = false;    // this worker has seen it
   MonoTime drain_started{};
   Duration grace = limits::kMaxGrace;  // of a drain; it shrinks once its deadline is known
 };

@@ -78,6 +78,7 @@ int ServingLoop::sleep_and_poll(const StopCell::View& stop) {
     if (sleeping) context.pool().end_sleep(context.id());
     throw;
   }
+  loop_.batch_full = ready == context.options().max_events;
   loop_.now = SystemKernel::now();
   context.pool().publish_heartbeat(context.id(), loop_.now);  // first, or it looks stuck for a moment
   // Before the queue is drained: what is pushed from now on is either seen by that drain or wakes again.

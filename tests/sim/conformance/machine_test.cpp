@@ -265,5 +265,36 @@ TEST(Machine, TheSameCallsGiveTheSameFirstAndLast) {
   }
 }
 
+TEST_F(MachineTest, WhatIsHeldStaysUntilMoreOrTheEndComes) {
+  const int listening = listener(80);
+  const int near = client(80);
+  const int far = machine.accept4(kServer, listening, SOCK_NONBLOCK).value();
+  char got[8];
+  EXPECT_EQ(1U, machine.send_held(kServer, far, "x", 1).value());
+  EXPECT_EQ(EAGAIN, machine.recv(kWorld, near, got, sizeof got).error());
+  EXPECT_TRUE(machine.shutdown(kServer, far, SHUT_WR).ok());
+  EXPECT_EQ(1U, machine.recv(kWorld, near, got, sizeof got).value());
+  EXPECT_EQ(0U, machine.recv(kWorld, near, got, sizeof got).value());
+}
+
+TEST_F(MachineTest, ACloseThatSendsWhatWasHeldToAGonePeerFreesItsSocketOnce) {
+  const int listening = listener(80);
+  const int near = client(80);
+  const int far = machine.accept4(kServer, listening, SOCK_NONBLOCK).value();
+  EXPECT_EQ(1U, machine.send_held(kServer, far, "x", 1).value());
+  EXPECT_TRUE(machine.close(kWorld, near).ok());
+  EXPECT_TRUE(machine.close(kServer, far).ok());
+  const int one = client(80);
+  const int two = client(80);
+  EXPECT_EQ(1U, machine.send(kWorld, one, "1", 1).value());
+  EXPECT_EQ(1U, machine.send(kWorld, two, "2", 1).value());
+  for (const char wanted : {'1', '2'}) {
+    char got = 0;
+    const int served = machine.accept4(kServer, listening, SOCK_NONBLOCK).value();
+    EXPECT_EQ(1U, machine.recv(kServer, served, &got, 1).value());
+    EXPECT_EQ(wanted, got);
+  }
+}
+
 }  // namespace
 }  // namespace flare::sim

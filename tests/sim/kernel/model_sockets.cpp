@@ -135,6 +135,19 @@ Result<std::size_t> ModelKernel::send(int fd, const void* data, std::size_t size
   return noted("send", fd, in_machine([&](sim::Machine& m) { return m.send(kServer, fd, data, size); }));
 }
 
+Result<std::size_t> ModelKernel::send_held(int fd, const void* data, std::size_t size) {
+  world().enter(fd, "send, held");
+  if (const int error = world().fault("send", sim::faults::kSendErrors)) {
+    return noted("send, held", fd, Result<std::size_t>::failure(error));
+  }
+  // What Linux takes in part, or finds whole segments in, does not stand back.
+  const std::uint32_t how = size < 2 ? 0 : Schedule::current()->choose(3, sim::ChoiceKind::kCalm, "send: held");
+  return noted("send, held", fd, in_machine([&](sim::Machine& m) {
+                 if (how == 0) return m.send_held(kServer, fd, data, size);
+                 return m.send(kServer, fd, data, how == 1 ? 1 : size);
+               }));
+}
+
 Result<std::size_t> ModelKernel::send_parts(int fd, const iovec* parts, int count) {
   world().enter(fd, "sendmsg");
   if (const int error = world().fault("send", sim::faults::kSendErrors)) {

@@ -116,6 +116,9 @@ class Machine {
   Status shutdown(Process p, int fd, int how);
   Result<std::size_t> recv(Process p, int fd, void* out, std::size_t size);  // size above 0
   Result<std::size_t> send(Process p, int fd, const void* data, std::size_t size);
+  // MSG_MORE: what is taken whole stands back until more, or the end of the stream, comes behind it. Linux lets it go at
+  // some time in any case, and whoever counts on that is slow; here it stays.
+  Result<std::size_t> send_held(Process p, int fd, const void* data, std::size_t size);
   Result<std::size_t> sendmsg(Process p, int fd, const iovec* parts, int count);
 
   // poll(2) with every bit asked for, error and hang-up included. Has what side effects Linux's has.
@@ -237,6 +240,7 @@ class Machine {
 
   // stream_io.cpp
   Result<std::size_t> send_tcp(int socket, const iovec* parts, int count, std::size_t total);
+  void release_held(int socket);
   Result<std::size_t> send_unix(int socket, const iovec* parts, int count, std::size_t total);
   Result<std::size_t> recv_tcp(int socket, char* out, std::size_t size);
   Result<std::size_t> recv_unix(int socket, char* out, std::size_t size);

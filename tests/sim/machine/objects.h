@@ -119,12 +119,14 @@ struct SocketState {
 struct Socket : SocketState {
   Links queued;  // in the listener's accept queue
   ByteQueue in;
+  ByteQueue held;  // taken, and standing back until more comes behind it
   List<Socket, &Socket::queued> accept_queue;
   WaitQueue watchers;
   void clear() {
     static_cast<SocketState&>(*this) = SocketState{};
     queued = Links{};
     in.clear();
+    held.clear();
     accept_queue = {};
     watchers = {};
   }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cerrno>
+#include <string>
 
 #include "machine/machine.h"
 
@@ -27,6 +28,27 @@ Count Machine::send(Process p, int fd, const void* data, std::size_t size) {
   return sendmsg(p, fd, &part, 1);
 }
 
+Count Machine::send_held(Process p, int fd, const void* data, std::size_t size) {
+  const Result<int> found = find_socket(p, fd);
+  if (!found.ok()) return Count::failure(found.error());
+  Socket& socket = sockets_[found.value()];
+  const bool open = socket.state == TcpState::kEstablished || socket.state == TcpState::kCloseWait;
+  const bool sends = socket.family != AF_UNIX && open && socket.error == 0 && (socket.shutdown & kSendShutdown) == 0;
+  const std::size_t room = sizes_.receive_bytes + sizes_.send_bytes;
+  if (!sends || sockets_[socket.peer].in.size() + socket.held.size() + size > room) return send(p, fd, data, size);
+  socket.held.push(static_cast<const char*>(data), size);
+  return size;
+}
+
+void Machine::release_held(int index) {
+  ByteQueue& held = sockets_[index].held;
+  if (held.empty()) return;
+  std::string bytes(held.size(), '\0');
+  held.pop(bytes.data(), bytes.size());
+  const iovec part{bytes.data(), bytes.size()};
+  static_cast<void>(send_tcp(index, &part, 1, bytes.size()));
+}
+
 Count Machine::sendmsg(Process p, int fd, const iovec* parts, int count) {
   const Result<int> socket = find_socket(p, fd);
   if (!socket.ok()) return Count::failure(socket.error());
@@ -44,6 +66,7 @@ Count Machine::recv(Process p, int fd, void* out, std::size_t size) {
 }
 
 Count Machine::send_tcp(int index, const iovec* parts, int count, std::size_t total) {
+  release_held(index);
   Socket& socket = sockets_[index];
   if (socket.state == TcpState::kSynSent) return Count::failure(EAGAIN);
   const bool open = socket.state == TcpState::kEstablished || socket.state == TcpState::kCloseWait;

@@ -19,6 +19,7 @@ void Machine::finish(int index) {
   if (socket.peer != kNone && sockets_[socket.peer].peer == index) sockets_[socket.peer].peer = kNone;
   socket.peer = kNone;
   socket.fin_queued = false;
+  socket.held.clear();
   if (orphan(socket)) {
     free_socket(index);
   } else {
@@ -119,7 +120,9 @@ void Machine::receive_fin_ack(int index) {
 void Machine::close_tcp(int index) {
   Socket& socket = sockets_[index];
   const int peer = socket.peer;
-  const bool unread = !socket.in.empty();
+  const bool resets = !socket.in.empty() || (socket.options.linger && socket.options.linger_seconds == 0);
+  if (!resets) release_held(index);
+  if (!socket.alive) return;  // the peer, which had closed, answered that with a reset
   socket.shutdown = kBothShutdown;
   switch (socket.state) {
     case TcpState::kListen:
@@ -135,7 +138,7 @@ void Machine::close_tcp(int index) {
       break;
   }
   // Data that nobody will read, and a linger of 0, are told to the peer as a reset.
-  if (unread || (socket.options.linger && socket.options.linger_seconds == 0)) {
+  if (resets) {
     free_socket(index);
     if (peer != kNone) receive_reset(peer);
     return;
@@ -159,6 +162,7 @@ Status Machine::shutdown_tcp(int index, unsigned how) {
     return Status{};
   }
   const Status status{socket.state == TcpState::kClosed ? ENOTCONN : 0};
+  if ((how & kSendShutdown) != 0) release_held(index);
   socket.shutdown |= how;
   if ((how & kSendShutdown) != 0) queue_fin(index);
   state_change(socket);

@@ -29,9 +29,9 @@ TEST_P(SimHttp, EveryScheduleWithinTheBound) {
 // Several connections on two workers have many orders: where the schedules would be too many, one pick of the kernel
 // and one or two followers may differ from the usual ones.
 constexpr Bound kBounds[] = {
-    {"http.per-worker.handoff", 1, 6'356, 0, 1, 2},     {"http.per-worker.drain", 1, 17'346, 0, 1, 1},
+    {"http.per-worker.handoff", 1, 6'356, 0, 1, 2},     {"http.per-worker.drain", 1, 17'136, 0, 1, 1},
     {"http.per-worker.drain-late", 1, 22'630, 0, 1, 2}, {"http.per-worker.drain-408", 1, 5'576},
-    {"http.shared.handoff", 1, 9'199, 0, 1, 2},         {"http.shared.drain", 1, 20'561, 0, 1, 1},
+    {"http.shared.handoff", 1, 9'199, 0, 1, 2},         {"http.shared.drain", 1, 20'188, 0, 1, 1},
     {"http.shared.drain-late", 1, 30'223, 0, 1, 2},     {"http.shared.drain-408", 1, 5'707},
 };
 

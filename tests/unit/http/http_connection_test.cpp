@@ -172,16 +172,18 @@ TEST(HttpConnection, AClientThatIsGoneRaisesNoSignal) {
   struct sigaction counting{};
   counting.sa_handler = [](int) { signals_seen = 1; };
   ASSERT_EQ(0, ::sigaction(SIGPIPE, &counting, &before));
-  HttpDriver driver([](const HttpRequest&) { return text(std::string(1 << 20, 'x')); });
-  driver.shrink_buffers();
-  driver.send(get("/"));
-  driver.run();
-  driver.close_client();
-  driver.run();
+  for (const bool last : {false, true}) {
+    HttpDriver driver([](const HttpRequest&) { return text(std::string(1 << 20, 'x')); });
+    driver.shrink_buffers();
+    driver.send(last ? "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n" : get("/"));
+    driver.run();
+    driver.close_client();
+    driver.run();
+    EXPECT_EQ(0, signals_seen) << "SIGPIPE ends a program that has not asked for anything else";
+    EXPECT_EQ(Step::Kind::kClose, driver.step().kind);
+    EXPECT_EQ(CloseReason::kPeerGone, driver.step().reason);
+  }
   ::sigaction(SIGPIPE, &before, nullptr);
-  EXPECT_EQ(0, signals_seen) << "SIGPIPE ends a program that has not asked for anything else";
-  EXPECT_EQ(Step::Kind::kClose, driver.step().kind);
-  EXPECT_EQ(CloseReason::kPeerGone, driver.step().reason);
 }
 
 // proves: C-HTTP-08

@@ -1,6 +1,7 @@
 // kernel_contract, third part: sockets.
 #include <array>
 #include <string>
+#include <vector>
 
 #include "kernel_world.h"
 
@@ -137,6 +138,19 @@ TYPED_TEST(KernelSocket, WritesToAGonePeerFailWithoutASignal) {
   EXPECT_EQ(EPIPE, TypeParam::send_parts(server.get(), &part, 1).error());
 }
 
+// Of a stream until its end.
+template <class Kernel>
+std::string all_of(int fd) {
+  std::string got;
+  std::array<char, 16> buffer{};
+  for (;;) {
+    EXPECT_TRUE(Kernel::wait_readable(fd, 5000).value());
+    const std::size_t size = Kernel::recv(fd, buffer.data(), buffer.size()).value();
+    if (size == 0) return got;
+    got.append(buffer.data(), size);
+  }
+}
+
 TYPED_TEST(KernelSocket, SendsPartsInOrderAndEndsTheStream) {
   const UniqueFd listening = this->listener();
   const auto [client, server] = this->connection(listening);
@@ -145,15 +159,43 @@ TYPED_TEST(KernelSocket, SendsPartsInOrderAndEndsTheStream) {
   const std::array<iovec, 2> parts{iovec{head.data(), head.size()}, iovec{body.data(), body.size()}};
   ASSERT_EQ(9U, TypeParam::send_parts(server.get(), parts.data(), 2).value());
   ASSERT_TRUE(TypeParam::shutdown_write(server.get()).ok());
-  std::string got;
-  std::array<char, 16> buffer{};
-  for (;;) {
-    ASSERT_TRUE(TypeParam::wait_readable(client.get(), 5000).value());
-    const std::size_t size = TypeParam::recv(client.get(), buffer.data(), buffer.size()).value();
-    if (size == 0) break;
-    got.append(buffer.data(), size);
+  EXPECT_EQ("head body", all_of<TypeParam>(client.get()));
+}
+
+TYPED_TEST(KernelSocket, WhatIsHeldComesWithWhatFollowsIt) {
+  const UniqueFd listening = this->listener();
+  const auto [client, server] = this->connection(listening);
+  ASSERT_EQ(2U, TypeParam::send_held(server.get(), "a ", 2).value());
+  ASSERT_EQ(2U, TypeParam::send_held(server.get(), "b ", 2).value());
+  ASSERT_EQ(2U, TypeParam::send(server.get(), "c ", 2).value());
+  ASSERT_EQ(2U, TypeParam::send_held(server.get(), "d ", 2).value());
+  ASSERT_TRUE(TypeParam::shutdown_write(server.get()).ok());
+  EXPECT_EQ("a b c d ", all_of<TypeParam>(client.get()));
+  EXPECT_EQ(EPIPE, TypeParam::send_held(server.get(), "x", 1).error());
+}
+
+TYPED_TEST(KernelSocket, WhatIsTakenInPartDoesNotStandBack) {
+  const UniqueFd listening = this->listener();
+  const auto [client, server] = this->connection(listening);
+  const std::string piece(1 << 20, 'x');
+  std::size_t taken = 0;
+  for (std::size_t last = piece.size(); last == piece.size(); taken += last) {
+    last = TypeParam::send_held(server.get(), piece.data(), piece.size()).value();
   }
-  EXPECT_EQ("head body", got);
+  std::size_t got = 0;
+  std::vector<char> buffer(piece.size());
+  while (got < taken) {
+    ASSERT_TRUE(TypeParam::wait_readable(client.get(), 5000).value()) << got << " of " << taken;
+    got += TypeParam::recv(client.get(), buffer.data(), buffer.size()).value();
+  }
+}
+
+TYPED_TEST(KernelSocket, WhatIsHeldComesWithACloseWhereAllWasRead) {
+  const UniqueFd listening = this->listener();
+  auto [client, server] = this->connection(listening);
+  ASSERT_EQ(1U, TypeParam::send_held(server.get(), "x", 1).value());
+  server.reset();
+  EXPECT_EQ("x", all_of<TypeParam>(client.get()));
 }
 
 TYPED_TEST(KernelSocket, KnowsBothEndsOfAConnection) {
