@@ -204,8 +204,8 @@ Step HttpConnection::pump(const Wire& wire) {
   return keep(interest_, true);
 }
 
-// The last bytes and the end of the stream leave together, as one segment: half of what two cost here, and the client is
-// woken once. The end follows at once, so nothing ever stands back.
+// The last bytes and the end of the stream leave together, as one segment: half of what two cost here, and one event
+// for the client. The end follows at once, so nothing ever stands back.
 Result<std::size_t> HttpConnection::send(int fd, const char* data, std::size_t size) {
   if (!final_ || stream_) return SystemKernel::send(fd, data, size);
   const Result<std::size_t> sent = SystemKernel::send_held(fd, data, size);

@@ -116,8 +116,8 @@ class Machine {
   Status shutdown(Process p, int fd, int how);
   Result<std::size_t> recv(Process p, int fd, void* out, std::size_t size);  // size above 0
   Result<std::size_t> send(Process p, int fd, const void* data, std::size_t size);
-  // MSG_MORE: what is taken whole stands back until more, or the end of the stream, comes behind it. Linux lets it go at
-  // some time in any case, and whoever counts on that is slow; here it stays.
+  // MSG_MORE: what is taken whole stands back until more, or the end of the stream, comes behind it. Linux lets it go
+  // at some time in any case, and whoever counts on that is slow; here it stays.
   Result<std::size_t> send_held(Process p, int fd, const void* data, std::size_t size);
   Result<std::size_t> sendmsg(Process p, int fd, const iovec* parts, int count);
 
