@@ -14,13 +14,13 @@ CONFIGURED = ["-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATI
 
 
 class Scratch:
-    def __init__(self, root, folder):
-        """folder: where the copy and log.txt go."""
+    def __init__(self, root, folder, configured=CONFIGURED):
+        """folder: where the copy and log.txt go; configured: what cmake is given besides its preset."""
         self.folder = pathlib.Path(folder)
         self.copy = self.folder / "src"
         self.copy.mkdir(parents=True, exist_ok=True)
         self.log = open(self.folder / "log.txt", "w", encoding="utf-8")
-        self.configured = list(CONFIGURED)
+        self.configured = list(configured)
         # The copy stands inside another repository: git must not look for one above it.
         self.environment = dict(os.environ, GIT_CEILING_DIRECTORIES=str(self.folder))
         if shutil.which("ccache"):  # taking a mutant back then costs no second compilation, and copies share theirs
