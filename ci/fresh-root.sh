@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # fresh-root.sh test|demo|soak [DIR]: a new, bare Debian 12 (debootstrap, chroot) with a clone of what is committed here.
-# test, demo: that script runs in it; soak: scripts/test, then a minute of scripts/soak, which must leave both reports.
+# test, demo: that script runs in it; soak: what scripts/test installs, then a minute of scripts/soak, with both reports.
 # DIR (default: a new folder below /var/tmp) is kept when it is named, else removed. A DIR that already holds a root is
 # used again, with a new clone: what a second run by the same user meets.
 set -u
@@ -9,7 +9,8 @@ task=${1-}
 case $task in
   test | demo) command="./scripts/$task" ;;
   soak)
-    command="./scripts/test && ./scripts/soak --minutes 1 && ls -l build/soak/soak.json build/soak/soak.html" ;;
+    command=". scripts/lib/setup.sh && need_packages lint dev && ./scripts/soak --minutes 1 &&
+      ls -l build/soak/soak.json build/soak/soak.html" ;;
   *) echo "fresh-root.sh: expected test, demo or soak, got '$task'" >&2; exit 2 ;;
 esac
 [ "$(id -u)" -eq 0 ] || { echo "fresh-root.sh: needs root, for chroot and mount" >&2; exit 2; }
@@ -18,6 +19,7 @@ for tool in debootstrap git chroot; do
 done
 dir=${2-}
 [ -n "$dir" ] || dir=$(mktemp -d /var/tmp/flare-root.XXXXXX) || exit 1
+mkdir -p "$dir" && chmod 755 "$dir" || exit 1  # it becomes /, which others than root enter too
 
 # The first Debian archive that this machine's apt uses for bookworm.
 mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null |
