@@ -22,15 +22,14 @@ unsigned segments_in(const LineClient& client) {
   return info.tcpi_segs_in;
 }
 
-Scheduler<HttpFrontend<HttpHandler>> serve() {
-  const HttpHandler handler = [](const HttpRequest&) { return HttpResponse{}; };
+Scheduler<HttpFrontend<HttpHandler>> serve(const HttpHandler& handler) {
   return Scheduler<HttpFrontend<HttpHandler>>::start(own_loopback(), HttpFrontend<HttpHandler>(handler), 1,
                                                      /*pin_cores=*/false, {}, {});
 }
 
 // proves: C-HTTP-14
 TEST(LastAnswer, BringsTheEndOfTheStreamInItsOwnSegment) {
-  auto scheduler = serve();
+  auto scheduler = serve([](const HttpRequest&) { return HttpResponse{}; });
   for (int i = 0; i < 10; ++i) {
     LineClient kept(scheduler.addresses().front());
     ASSERT_TRUE(kept.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
@@ -61,13 +60,11 @@ TEST(LastAnswer, OfAStaticFrontendDoesSoToo) {
 
 // proves: C-HTTP-14
 TEST(LastAnswer, OfAnySizeComesWholeAndEnds) {
-  const HttpHandler handler = [](const HttpRequest& request) {
+  auto scheduler = serve([](const HttpRequest& request) {
     HttpResponse response;
     response.body = std::string(static_cast<std::size_t>(std::stoul(std::string(request.target.substr(1)))), 'x');
     return response;
-  };
-  auto scheduler = Scheduler<HttpFrontend<HttpHandler>>::start(own_loopback(), HttpFrontend<HttpHandler>(handler), 1,
-                                                               /*pin_cores=*/false, {}, {});
+  });
   for (const std::size_t size : {0UL, 1UL, 65'000UL, 66'000UL, 1'000'000UL, 20'000'000UL}) {
     LineClient client(scheduler.addresses().front());
     ASSERT_TRUE(client.send("GET /" + std::to_string(size) + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
